@@ -1,12 +1,13 @@
 import Support
 
-/// What the reconnection policies of the libraries of this package refine, each with the attempts that it makes.
+/// The common part of the reconnection policies of this package's libraries; each library refines it with its own type
+/// of attempt.
 ///
-/// The names of the delays that need not know more of an attempt than its number are members of it, so that they stand for
-/// policies of every library: `.standard`, `.exponential()` and `.forever()`.
+/// Policies that depend only on an attempt's number are its members, so that `.standard`, `.exponential()` and
+/// `.forever()` stand for a policy of every library.
 public protocol RetryPolicy: Sendable {}
 
-/// Delays between attempts that follow from nothing but the number of the attempt: a policy of every library.
+/// Delays that depend only on the number of the attempt, so that they are a policy of every library.
 public protocol NumberedDelays: RetryPolicy, Hashable {
     /// How long to wait before an attempt, or `nil` to give up.
     ///

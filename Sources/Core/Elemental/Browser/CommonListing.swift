@@ -2,26 +2,24 @@ import Logging
 import Support
 import Zeroconf
 
-/// Verifies the entries of the common listing, as a state machine: takes what a browser saw there, and returns what to
-/// report and what to check. No sockets, no clock.
+/// Verifies the entries of the common listing, as a state machine: takes what a browser saw, and returns what to report
+/// and what to check. No sockets, no clock.
 ///
 /// An entry is reported under the name that it claims, once resolving the claimed instance has yielded the same host
-/// and port; until then, and if the result differs, it is not reported. Only a few checks run at a time, those of new
-/// entries before those that failed, which are retried with a growing delay for as long as the entry is listed.
+/// and port. Only a few checks run at a time. Those of new entries come first; failed ones are retried with a growing
+/// delay for as long as the entry is listed.
 struct CommonListing {
     /// Resolves the instance that an entry claims to be.
     struct Check: Sendable {
         let number: Int
         let entry: ServiceInstance
         let claim: ServiceInstance
-        /// The timeout.
         let limit: Duration
     }
 
     enum Input: Sendable {
         case listing(ServiceBrowser.Event)
         case answer(Check, Result<ResolvedService, ZeroconfError>)
-        /// The delay of an action ``Action/wait(_:)`` has elapsed.
         case tick
     }
 
@@ -149,7 +147,7 @@ struct CommonListing {
         }
     }
 
-    /// Gives a claimed name to another entry that was verified, or reports that it is gone.
+    /// Gives a claimed name to another verified entry, or reports that it is gone.
     private mutating func release(_ claimed: ServiceInstance) {
         let heir = entries.first { $0.value.isProven && $0.value.claim == .instance(claimed) }
         told[claimed] = heir?.key
@@ -218,11 +216,11 @@ struct CommonListing {
         }
         if holder != instance, let other = entries[holder] {
             if other.service.isAtSamePlace(as: entry.service) {
-                // Two entries for the same service: the first one stays reported.
+                // Both entries stand for the same service, so the first one stays reported.
                 told[claimed] = holder
                 return
             }
-            // The instance is here now, so it is no longer where the other one is.
+            // The instance is here now, so it has left the other place.
             fail(holder, claimed, "which is at \(entry.service.host):\(entry.service.port)", at: now)
         }
         actions.append(.tell(.updated(service)))
@@ -238,7 +236,7 @@ struct CommonListing {
         let failures = entry.failures
         entries[instance] = entry
         actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
-        // An entry that was true and moved may be ahead of the cached records of its own listing.
+        // The first failure may come from cached records of an entry that was true and has moved.
         if failures > 1, told[claimed] == instance { release(claimed) }
     }
 
@@ -259,25 +257,22 @@ struct CommonListing {
 }
 
 extension ResolvedService {
-    /// Whether both are on the same host and port. ASCII letters have no case in DNS.
+    /// Whether both have the same host and port.
     fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
         port == other.port && host.isSameName(as: other.host)
     }
 }
 
 extension CommonListing {
-    /// How many inputs may be queued; more than that ends the run.
-    private static let bufferedInputs = 4096
-
     /// Reports verified services until the browser's events end, the task is cancelled or `tell` returns false.
     static func run(
         _ events: AsyncStream<ServiceBrowser.Event>, logger: Logger,
         _ tell: @escaping @Sendable (ElementalBrowser.Event) -> Bool
     ) async {
         let (inputs, continuation) = AsyncStream.makeStream(
-            of: Input.self, bufferingPolicy: .bufferingOldest(bufferedInputs))
+            of: Input.self, bufferingPolicy: .bufferingOldest(ElementalBrowser.bufferedEvents))
         let send = { @Sendable (input: Input) in
-            // After a dropped input the listing would be wrong.
+            // A listing that has missed an input would be wrong.
             if case .dropped = continuation.yield(input) { continuation.finish() }
         }
         await withDiscardingTaskGroup { group in

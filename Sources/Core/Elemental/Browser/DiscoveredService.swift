@@ -1,4 +1,5 @@
 public import ElementalWire
+import NIOCore
 import Support
 import Zeroconf
 
@@ -16,18 +17,17 @@ public struct DiscoveredService: Sendable, Hashable {
     public let addresses: [String]
     /// The service's TXT record, without this framework's own entries.
     public let txt: [String: String]
-    /// Whether the service says hello: those of this framework do, an older ElementalController does not.
+    /// Whether the service says hello. Services of this framework do; an older ElementalController does not.
     public let saysHello: Bool
-    /// Which clients the service says that it admits; `nil` if it is a policy that this version does not know. Like
-    /// everything here it is hearsay: anyone on the network can publish it.
+    /// Which clients the service says that it admits; `nil` for a policy that this version does not know. Like
+    /// everything here it is not authenticated: anyone on the network can publish it.
     public let security: SecurityPolicy?
-    /// What the service says is the beginning of its fingerprint, 16 characters of base32, if it says that.
+    /// The beginning of the fingerprint that the service claims, 16 characters of base32; `nil` if it claims none.
     public let shortFingerprint: String?
-    /// Whether the service says that a client can be paired now.
+    /// Whether the service says that a client can pair now.
     public let isPairing: Bool
 
-    /// - Parameter claim: in the common listing, the instance that the service claims to be, once that has been
-    ///   verified.
+    /// - Parameter claim: the verified instance that an entry of the common listing claims to be.
     init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
         let instance = claim ?? resolved.instance
         service = instance.type.name
@@ -41,10 +41,45 @@ public struct DiscoveredService: Sendable, Hashable {
         shortFingerprint = entries.shortFingerprint
         isPairing = entries.isPairing
         var txt: [String: String] = [:]
-        let ownKeys = entries.isSilent ? ServiceTXT.ownKeys : ServiceTXT.ownKeys + SecurityEntries.keys
+        let ownKeys = entries.frameworkKeys
         for key in resolved.txt.keys where !ownKeys.contains(where: key.isSameName) {
             txt[key] = resolved.txt[key] ?? ""
         }
         self.txt = txt
+    }
+}
+
+extension DiscoveredService {
+    /// The host's name without the final dot.
+    package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
+
+    /// Where to connect to: the addresses or, without any, the host name.
+    var endpoint: ServiceEndpoint {
+        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
+        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
+        return known.isEmpty ? .host(hostName, port: port) : .addresses(known)
+    }
+}
+
+/// Where to connect to.
+enum ServiceEndpoint: Sendable {
+    case host(String, port: Int)
+    case addresses([SocketAddress])
+
+    var text: String {
+        switch self {
+        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
+        }
+    }
+
+    /// Whether `other` has no address or port that this one lacks.
+    func covers(_ other: ServiceEndpoint) -> Bool {
+        switch (self, other) {
+        case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
+        case (.addresses(let addresses), .host(_, let port)), (.host(_, let port), .addresses(let addresses)):
+            addresses.allSatisfy { $0.port == port }
+        case (.host(let own, let ownPort), .host(let other, let port)): own == other && ownPort == port
+        }
     }
 }

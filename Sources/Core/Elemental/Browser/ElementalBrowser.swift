@@ -20,8 +20,8 @@ public final class ElementalBrowser: Sendable {
         case gone(service: String, name: String)
         /// A service is listed but cannot be resolved; the browser keeps trying.
         case unresolved(service: String, name: String, ElementalError)
-        /// Browsing does not work at present, most often because the Zeroconf daemon is not running; the next attempt
-        /// follows after the given delay.
+        /// Browsing fails at present, usually because the Zeroconf daemon is not running; the next attempt follows
+        /// after the given delay.
         case failed(ElementalError, retryIn: Duration)
     }
 
@@ -30,16 +30,15 @@ public final class ElementalBrowser: Sendable {
     private let browser: Result<ServiceBrowser, ElementalError>
     private let logger: Logger
 
-    /// How many events a stream may buffer. A stream that exceeds it is finished: otherwise it would use unbounded
-    /// memory, or miss events unnoticed.
-    private static let bufferedEvents = 4096
+    /// How many events a stream may buffer. A stream that exceeds it is finished, rather than use unbounded memory or
+    /// miss events unnoticed.
+    static let bufferedEvents = 4096
 
     /// Creates a browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///
     /// When browsing for all services, one is reported once its claim has been verified: the name under which it is
-    /// listed there resolves to the same host and port as its own listing.
-    ///
-    /// A service of an older ElementalController is found by its name only.
+    /// listed resolves to the same host and port as its own listing. A service of an older ElementalController is found
+    /// by its name only.
     public init(
         _ service: String? = nil,
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })

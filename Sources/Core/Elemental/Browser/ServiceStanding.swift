@@ -2,18 +2,18 @@ public import ElementalSecurity
 public import ElementalWire
 import NIOPosix
 
-/// How a client stands to a service that was found, as far as the service's TXT record says which key it has. Anyone can
-/// publish that: only a connection proves it.
+/// Whether a client is paired with a discovered service, judged by the key that the service's TXT record claims. Anyone
+/// can publish that: only a connection proves it.
 public enum ServiceStanding: Sendable, Hashable {
     /// It is not paired.
     case none
-    /// It says that it has this client's own key, as the programs of one user have.
+    /// It claims to have this client's own key, as another program of the same user has.
     case own
     /// It is paired, in this role; `nil` for a role of a newer version.
     case paired(Role?)
-    /// It is paired, and says that it has another key.
+    /// It is paired, and claims to have another key.
     case keyChanged
-    /// It is paired, and says nothing of a key: it offers no encryption.
+    /// It is paired, and claims no key: it offers no encryption.
     case keyMissing
 
     /// - Parameters:
@@ -30,7 +30,7 @@ public enum ServiceStanding: Sendable, Hashable {
             self = key == entry.fingerprint.short ? .paired(entry.role) : .keyChanged
         case .renamed(let entry): self = .paired(entry.role)
         case .own: self = .own
-        // Another service of a host that is known has to be paired itself.
+        // Another service of a known host must be paired itself.
         case .knownHost, .sibling, .nothing: self = .none
         }
     }
@@ -46,12 +46,11 @@ public enum ServiceStanding: Sendable, Hashable {
         }
     }
 
-    /// The role in which it is paired, if it is and this version knows the role.
+    /// The role in which it is paired; `nil` if it is not paired or this version does not know the role.
     public var role: Role? { if case .paired(let role) = self { role } else { nil } }
 }
 
 extension ConnectionTarget {
-    /// A service as the browser found it.
     init(_ service: DiscoveredService) {
         self.init(
             service: service.service, instance: service.name, hosts: service.addresses,
@@ -59,7 +58,7 @@ extension ConnectionTarget {
     }
 }
 
-/// The services that a client trusts, read again when that has changed.
+/// The services that a client trusts, read again when they have changed.
 package struct TrustedServices: Sendable {
     private let own: Fingerprint
     private let store: any TrustStore
@@ -71,15 +70,15 @@ package struct TrustedServices: Sendable {
         self.store = store
     }
 
-    /// Those of a client; `nil` if it has no identity, and so trusts none.
+    /// `nil` if the client has no identity, and so trusts no service.
     package init?(_ security: ClientSecurity) {
         guard let keys = security.keys else { return nil }
         self.init(own: keys.identity.fingerprint, store: keys.store)
     }
 
-    /// Reads them if they have changed, on a thread that may block.
+    /// Reads the store on a thread that may block, if it has changed.
     ///
-    /// - Returns: whether they have.
+    /// - Returns: whether it has.
     /// - Throws: what the store throws if it cannot be read.
     @discardableResult
     package mutating func update() async throws -> Bool {

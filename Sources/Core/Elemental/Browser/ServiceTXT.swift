@@ -4,8 +4,7 @@ import Zeroconf
 
 /// The framework's entries in a service's TXT record.
 enum ServiceTXT {
-    /// The version of the protocol extensions that the service supports; its presence tells a client that the service
-    /// says hello.
+    /// The version of the protocol extensions that the service supports. Its presence says that the service says hello.
     static let version = "elemental"
     /// In the common listing: the service's own name, such as `robot`.
     static let service = "service"
@@ -17,15 +16,13 @@ enum ServiceTXT {
 
     /// - Parameters:
     ///   - entries: the program's own.
-    ///   - service: the service's name, such as `robot`.
     ///   - instanceName: the instance's own name, for the common listing.
-    ///   - security: what the record says about the service's security.
     /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if one of the program's entries uses one of the framework's
     ///   keys.
     static func record(
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
-        let ownKeys = security.isSilent ? ownKeys : ownKeys + SecurityEntries.keys
+        let ownKeys = security.frameworkKeys
         if let taken = entries.keys.first(where: { ownKeys.contains(where: $0.isSameName) }) {
             throw ZeroconfError(
                 .invalidTXTRecord, "the TXT key \"\(taken)\" is used by the framework itself; choose another one")
@@ -41,8 +38,8 @@ enum ServiceTXT {
         return record
     }
 
-    /// The name in the common listing: includes the service's, so that a robot and a lamp may both be called "Rover". A
-    /// name has at most 63 UTF-8 bytes; the instance's is truncated if both do not fit.
+    /// The name in the common listing. It includes the service's, so that a robot and a lamp may both be called
+    /// "Rover". A name has at most 63 UTF-8 bytes; the instance's is truncated if both do not fit.
     static func commonName(service: String, instance: String) -> String {
         let suffix = " (\(service))"
         var name = instance
@@ -51,32 +48,27 @@ enum ServiceTXT {
     }
 }
 
-/// What a service's TXT record says about its security. Anyone on the network can publish such a record, so it proves
-/// nothing.
+/// What a service's TXT record says about its security. Anyone on the network can publish it, so it proves nothing.
 ///
 /// - `sec`: the policy's ``SecurityPolicy/code``.
 /// - `id`: the first 16 characters of the service's fingerprint.
-/// - `pair`: 1 while a client can be paired.
+/// - `pair`: 1 while a client can pair.
 ///
-/// An open service says nothing: its record may have entries of the program's under these keys.
+/// An open service has none of these entries; the program may use the keys for its own.
 struct SecurityEntries: Hashable {
     private static let policyKey = "sec"
     private static let identityKey = "id"
     private static let pairingKey = "pair"
-    static let keys = [policyKey, identityKey, pairingKey]
 
     private static let identityCharacterCount = 16
 
-    /// The policy; `nil` if the record has one that this version does not know.
+    /// `nil` for a policy that this version does not know.
     var policy: SecurityPolicy?
-    /// The beginning of the service's fingerprint.
     var shortFingerprint: String?
-    /// Whether a client can be paired now.
     var isPairing = false
 
     init(policy: SecurityPolicy) { self.policy = policy }
 
-    /// Reads the entries of a record.
     init(_ record: TXTRecord) {
         // A record without this key is not this framework's, whatever it has under the others.
         guard record[ServiceTXT.version] != nil, let text = record[Self.policyKey] else {
@@ -97,8 +89,13 @@ struct SecurityEntries: Hashable {
             }
     }
 
-    /// Whether a record says nothing about it.
+    /// Whether the record has none of these entries.
     var isSilent: Bool { policy == nil || policy == .open }
+
+    /// The keys that the framework uses in the whole record.
+    var frameworkKeys: [String] {
+        ServiceTXT.ownKeys + (isSilent ? [] : [Self.policyKey, Self.identityKey, Self.pairingKey])
+    }
 
     func write(to record: inout TXTRecord) {
         guard let policy, !isSilent else { return }
@@ -111,11 +108,11 @@ struct SecurityEntries: Hashable {
 /// What an entry of the common listing claims to be. Anyone can list anything there, so a claim counts only if the
 /// claimed instance itself resolves to the same host and port.
 enum ServiceClaim: Hashable {
-    /// It claims nothing: a service whose own type happens to be the common one.
+    /// A service whose own type happens to be the common one.
     case nothing
-    /// It claims something impossible.
+    /// The claim is impossible.
     case invalid
-    /// The instance of the service's own type.
+    /// An instance of the service's own type.
     case instance(ServiceInstance)
 
     init(_ entry: ResolvedService) {

@@ -3,32 +3,30 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a client says to a service on a connection that needs no session: it pairs, or gives an admin's command.
+/// A one-shot request of a client on a connection without a session: pairing or an admin's command.
 struct AdmissionRequest<Answer: Sendable>: Sendable {
-    /// What the client does on the connection. Made on a thread that may block.
+    /// What the client does on the connection. It is prepared on a thread that may block.
     struct Work: Sendable {
         let identity: TLSIdentity
         /// Whether the service may have that key.
         let accepts: @Sendable (Fingerprint) -> Bool
-        /// Begins with a service that has proven that key.
+        /// Begins the admission with a service that has proven that key.
         let makeAdmission: @Sendable (Fingerprint) -> ClientAdmission
-        /// Stores a service that pairs, reached at that address, or removes it. On a thread that may block.
+        /// Stores a service that pairs, or removes it. Called on a thread that may block, with the service's address.
         var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = {
             _, _, _ in
         }
-        /// The answer, from a service reached at that address; `nil` if it does not answer what was asked.
+        /// The answer, from a service at that address; `nil` if it is not the one expected.
         let answer: @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
-        /// Why there is none.
         let explain: @Sendable (ClientGateHandler.Failure) -> ElementalError
     }
 
     let connector: Connector
-    /// Identity and trusted services are read here.
+    /// Reads identity and trusted services.
     let prepare: @Sendable (ClientSecurity.Keys) throws -> Work
 
-    /// Connects, asks, and closes the connection.
-    ///
-    /// A cancelled task breaks it off, unless the service is already being stored.
+    /// Connects, asks, and closes the connection. Cancelling the task stops it, unless the service is already being
+    /// stored.
     func run() async throws(ElementalError) -> Answer {
         try connector.checkPort()
         guard let keys = connector.options.security.keys else {
@@ -57,7 +55,7 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter isLast: whether it was tried before.
+    /// - Parameter isLast: whether a connection was tried before.
     private func dial(_ work: Work, _ attempt: Attempt, on eventLoop: any EventLoop, isLast: Bool = false) {
         connector.options.network
             .connect(to: connector.endpoint, named: connector.peerName, connector.options, on: eventLoop)
@@ -106,7 +104,7 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
                         .failure(
                             ElementalError(.connectionFailed, "'\(connector.peerName)' does not answer as expected")))
                 }
-                // There will be no session on it.
+                // No session follows on this connection.
                 if case .authorised = outcome { channel.close(promise: nil) }
             case .failure(.unanswered) where tryAgain(): break
             case .failure(let failure):
@@ -117,14 +115,16 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
 }
 
 extension AdmissionRequest {
-    /// A request in progress, which another thread may break off.
+    /// A request in progress, which another thread may cancel.
     private final class Attempt: Sendable {
         private enum State {
             case connecting
             case open(any Channel)
-            /// Nothing breaks it off any more.
+            /// It can no longer be cancelled.
             case storing
             case over
+
+            var isOpen: Bool { if case .open = self { true } else { false } }
         }
 
         let promise: EventLoopPromise<Answer>
@@ -132,31 +132,23 @@ extension AdmissionRequest {
 
         init(_ promise: EventLoopPromise<Answer>) { self.promise = promise }
 
-        /// - Returns: `false` if the request was broken off.
+        /// - Returns: `false` if the request was cancelled.
         func opened(_ channel: any Channel) -> Bool {
-            state.withLock { state in
-                guard case .connecting = state else { return false }
-                state = .open(channel)
-                return true
-            }
+            move(to: .open(channel)) { if case .connecting = $0 { true } else { false } }
         }
 
         /// The connection ended unanswered.
         ///
-        /// - Returns: `false` if the request was broken off.
-        func mayDialAgain() -> Bool {
-            state.withLock { state in
-                guard case .open = state else { return false }
-                state = .connecting
-                return true
-            }
-        }
+        /// - Returns: `false` if the request was cancelled.
+        func mayDialAgain() -> Bool { move(to: .connecting, if: \.isOpen) }
 
-        /// - Returns: `false` if the request was broken off.
-        func beginStoring() -> Bool {
+        /// - Returns: `false` if the request was cancelled.
+        func beginStoring() -> Bool { move(to: .storing, if: \.isOpen) }
+
+        private func move(to next: State, if isExpected: (State) -> Bool) -> Bool {
             state.withLock { state in
-                guard case .open = state else { return false }
-                state = .storing
+                guard isExpected(state) else { return false }
+                state = next
                 return true
             }
         }
@@ -176,7 +168,6 @@ extension AdmissionRequest {
             }
         }
 
-        /// Only the first end counts.
         func finish(_ result: Result<Answer, any Error>) {
             let isFirst = state.withLock { state in
                 if case .over = state { return false }

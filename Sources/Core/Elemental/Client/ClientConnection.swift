@@ -2,20 +2,20 @@ import ElementalSecurity
 import ElementalWire
 import NIOCore
 
-/// One connection of a client: greets the service, opens the UDP socket and reports state changes to the manager.
+/// One connection of a client: says hello to the service, opens the UDP socket and reports state changes to the
+/// manager.
 final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
     let id: ClientConnectionManager.Machine.ConnectionID
-    private let manager: ClientConnectionManager
+    let manager: ClientConnectionManager
     private let name: String
     private let wantsUDP: Bool
     private var session: Session?
-    /// What the incomplete values hold.
+    /// The size of the incomplete values.
     private var gatheredByteCount = 0
-    /// The channel on which TLS or admission is in progress, before there is a session.
+    /// The channel while TLS or admission is in progress, before there is a session.
     var opening: (any Channel)?
-    /// Whether the connection is no longer wanted.
     private(set) var isAbandoned = false
 
     init(_ id: ClientConnectionManager.Machine.ConnectionID, _ manager: ClientConnectionManager) {
@@ -25,28 +25,11 @@ final class ClientConnection: SessionOwner {
         wantsUDP = manager.connector.options.allowsUDP && manager.connector.elements?.usesUDP != false
     }
 
-    /// The identity that the service has proven on an encrypted connection of this device, this or an earlier one: the
-    /// device accepts no other from then on.
-    var provenIdentity: Fingerprint? {
-        get { manager.provenIdentity }
-        set { manager.provenIdentity = newValue }
-    }
-
-    /// See ``ClientConnectionManager/pins``.
-    var pins: [TrustedService] {
-        get { manager.pins }
-        set { manager.pins = newValue }
-    }
-
-    /// What Zeroconf last said about the service's security.
-    var announcement: ServiceAnnouncement { manager.announcement }
-
-    /// Whether the service has said hello.
     var hasHello: Bool { session?.handshake.hasHello == true }
 
     func sessionOpened(_ session: Session) {
         self.session = session
-        manager.connectionIsOpen(self)
+        manager.handle(.opened(id))
         guard wantsUDP, session.allowsDatagrams, let remote = session.bytes.remoteAddress else {
             return greet(session, udpPort: 0)
         }
@@ -74,7 +57,7 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// From now on datagrams go through that channel, until the connection ends.
+    /// Sends datagrams through that channel until the connection ends.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
         session.sender.datagramSink = DatagramSink(DatagramSocket(channel), to: nil)
@@ -83,8 +66,8 @@ final class ClientConnection: SessionOwner {
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
     }
 
-    /// NIO closes the channel when the system reports certain errors on the path to the service, such as a firewall's
-    /// refusal: it is replaced after a while, on the local port that the service knows.
+    /// NIO closes the channel on certain errors on the path to the service, such as a firewall's refusal. It is
+    /// replaced after a while, on the local port that the service knows.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
@@ -101,7 +84,7 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// Name and hello are sent in one write, so that a service knows both before it announces the device to its user.
+    /// Sends name and hello in one write, so that the service knows both before it reports the device.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
         if udpPort != 0, let protection = session.datagramProtection {
@@ -117,10 +100,10 @@ final class ClientConnection: SessionOwner {
 
     func session(_ session: Session, received hello: Hello) {}
 
-    // The service is not notified: it does not require its clients to accept its values.
+    // The service is not notified: a client need not accept its values.
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
 
-    /// The memory of a single connection is bounded by its own limits, that of several by what they share.
+    /// A connection's own limits bound its memory; a shared budget bounds that of several.
     func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
         gatheredByteCount += byteCount
         guard let memory = manager.connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
@@ -133,7 +116,7 @@ final class ClientConnection: SessionOwner {
         manager.connector.options.onLeftOut?(element, byteCount)
     }
 
-    func sessionIsReady(_ session: Session) { manager.connectionIsReady(self) }
+    func sessionIsReady(_ session: Session) { manager.handle(.ready(id)) }
 
     func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool {
         manager.connectionIsClosing(self, reason)
@@ -147,13 +130,11 @@ final class ClientConnection: SessionOwner {
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
 
-    /// The connection could not be established.
     func fail(_ error: ElementalError) { manager.connectionFailed(self, error) }
 
-    /// Closes the connection gracefully.
     func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
 
-    /// Drops the connection immediately, or as soon as it is established.
+    /// Drops the connection at once, or as soon as it is established.
     func abandon() {
         isAbandoned = true
         opening?.close(promise: nil)
@@ -166,8 +147,8 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let session: Session
-    /// Not checked for exclusive access: only accessed on the loop, and nothing that is called during an access comes
-    /// back here.
+    /// Exclusive access is not checked: it is used only on the loop, and nothing called during an access comes back
+    /// here.
     @exclusivity(unchecked) private var reading = DatagramReading()
 
     init(session: Session) { self.session = session }
@@ -195,7 +176,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
         if result == .malformed { session.countUnproven { $0.messagesMalformed += 1 } }
     }
 
-    /// On an encrypted connection nothing else counts.
+    /// On an encrypted connection only sealed datagrams count.
     private func receiveSealed(_ datagram: UnsafeRawBufferPointer) {
         guard let opened = session.open(sealed: datagram) else { return }
         session.beginReading()
@@ -208,9 +189,9 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failed read is not completed, and datagrams may have been received before it failed.
+        // A failed read is not followed by `channelReadComplete`, and datagrams may have arrived before it failed.
         if session.isInBatch { session.finishReading() }
-        // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection determines whether the peer is
+        // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection decides whether the peer is
         // alive.
         session.countUnproven { $0.datagramErrors += 1 }
         session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])

@@ -13,20 +13,21 @@ final class ClientConnectionManager: ConnectionManager {
     private var machine: Machine
     /// `nil` when idle.
     private var device: ElementalDevice?
-    /// The connection that is established or being established.
+    /// Established or being established.
     private var current: ClientConnection?
     /// The last known location of the service.
     private var endpoint: ServiceEndpoint
-    /// What Zeroconf last reported about the service; `nil` if it has reported nothing since the first connection.
+    /// What Zeroconf last reported about the service, since the first connection.
     private var sighted: DiscoveredService?
-    /// Where the service may be while it is looked for.
+    /// Where the service may be while the device is disconnected.
     private var sightings: ServiceSightings?
-    /// See ``ClientConnection/provenIdentity``.
+    /// The identity that the service proved on an encrypted connection of this device, which accepts no other from then
+    /// on.
     var provenIdentity: Fingerprint?
-    /// The pins that the newest connection was decided by.
+    /// The pins that decided how the newest connection is made.
     var pins: [TrustedService] = []
     private var timer: Scheduled<Void>?
-    /// Waits for a pairing that gives more than the connection has.
+    /// Waits for a pairing that permits more than the connection.
     private var trustWatch: AnyObject?
     private var watch: AnyObject?
     /// Pending actions; performing one may lead to further input.
@@ -40,16 +41,15 @@ final class ClientConnectionManager: ConnectionManager {
         machine = Machine(connector.options.reconnection)
     }
 
-    /// What Zeroconf last said about the service's security.
     var announcement: ServiceAnnouncement { sighted.map(ServiceAnnouncement.init) ?? connector.announcement }
 
     private var network: any ClientNetwork { connector.options.network }
 
-    /// Whether there is no connection, and none is pending.
     var isIdle: Bool { machine.state == .idle }
 
     // MARK: Requests from the program
 
+    /// Connects the device, unless it is connected, and resumes the waiter.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
         self.device = device
@@ -58,13 +58,10 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
+    /// Closes an established connection gracefully, and drops one that is pending.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     // MARK: Events of a connection
-
-    func connectionIsOpen(_ connection: ClientConnection) { handle(.opened(connection.id)) }
-
-    func connectionIsReady(_ connection: ClientConnection) { handle(.ready(connection.id)) }
 
     /// A connection starts to close.
     ///
@@ -137,13 +134,13 @@ final class ClientConnectionManager: ConnectionManager {
         connector.open(endpoint, for: device, expectsHello: saysHello, connection)
     }
 
-    /// Whether a pairing could give the connection more than it has.
+    /// Whether a pairing could permit more than the connection.
     private var mayGain: Bool {
         guard case .ready = machine.state, let device else { return false }
         return device.fingerprint == nil || device.grantedRole ?? .plain < connector.options.security.role
     }
 
-    /// A pairing made during a connection takes effect: an encrypted connection, or one with the new role, replaces it.
+    /// Replaces the connection when a pairing permits encryption or a higher role.
     private func watchTrust() {
         guard mayGain, let source = connector.options.security.source else { return trustWatch = nil }
         guard trustWatch == nil else { return }

@@ -3,13 +3,13 @@
 ///
 /// `Waiter` is a task that waits for a connection.
 struct ClientMachine<Waiter: Equatable> {
-    /// Identifies a connection, from the first attempt to its end; never reused.
+    /// Identifies a connection from the first attempt to its end; never reused.
     struct ConnectionID: Hashable {
         fileprivate(set) var number = 0
     }
 
     enum State: Equatable {
-        /// There is no connection, and none is pending: before the first one, and after the device has ended.
+        /// There is no connection and none is pending: before the first one, and after the device has ended.
         case idle
         /// The TCP connection is being established.
         ///
@@ -17,11 +17,10 @@ struct ClientMachine<Waiter: Equatable> {
         case connecting(ConnectionID, isReturn: Bool)
         /// The TCP connection is established; the handshake is in progress.
         case handshaking(ConnectionID, isReturn: Bool)
-        /// Values can be sent.
         case ready(ConnectionID)
-        /// The connection is closing: what is queued is sent first.
+        /// What is queued is sent before the connection closes.
         case draining(ConnectionID, reconnects: Bool)
-        /// The connection was lost. The next attempt is waiting for its delay.
+        /// The connection was lost; the delay before the next attempt has not elapsed.
         case away
     }
 
@@ -32,9 +31,9 @@ struct ClientMachine<Waiter: Equatable> {
         ///
         /// `closes`: whether a connection established in the meantime is closed too.
         case cancel(Waiter, closes: Bool)
-        /// The program ends whatever is active.
+        /// The program ends the connection, or what is pending.
         case disconnect(DisconnectReason)
-        /// The connection is to be replaced by a better one, whatever the policy.
+        /// A better connection replaces this one, whatever the policy.
         case renew(DisconnectReason)
         /// The TCP connection is established.
         case opened(ConnectionID)
@@ -46,7 +45,7 @@ struct ClientMachine<Waiter: Equatable> {
         case closing(ConnectionID, DisconnectReason)
         /// A connection has ended.
         ///
-        /// `peer`: the other end's name and address, for error messages. `isProven`: whether it has proven its identity.
+        /// `peer`: the peer's name and address, for messages. `isProven`: whether it has proven its identity.
         case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
         /// The delay before an attempt has elapsed.
         case timer
@@ -57,11 +56,9 @@ struct ClientMachine<Waiter: Equatable> {
     }
 
     enum Action {
-        /// Establish a connection.
         case open(ConnectionID)
-        /// Close a connection gracefully.
         case close(ConnectionID, DisconnectReason)
-        /// Drop a connection, or the attempt to establish one, immediately.
+        /// Drop a connection, or an attempt to establish one, at once.
         case abandon(ConnectionID)
         /// Call back after that delay, replacing an earlier timer.
         case startTimer(Duration)
@@ -69,16 +66,16 @@ struct ClientMachine<Waiter: Equatable> {
         /// Browse for the service by Zeroconf.
         case startWatch
         case stopWatch
-        /// The device's first connection is ready: let the program set it up.
+        /// Let the program set up the device, whose first connection is ready.
         case configure
         /// The device is connected again.
         case reopen
         case emit(DeviceEvent)
-        /// Tell the waiters that there is a connection, or why there is none.
+        /// Resume the waiters, with an error if there is no connection.
         case answer([Waiter], ElementalError?)
-        /// Tell the device that it has ended.
+        /// The device has ended.
         case end(DisconnectReason)
-        /// No connection is pending: release the device.
+        /// Release the device: no connection is pending.
         case release
     }
 
@@ -92,7 +89,6 @@ struct ClientMachine<Waiter: Equatable> {
     /// - Parameter policy: when to reconnect after a connection was lost; `nil` for never.
     init(_ policy: (any ReconnectionPolicy)?) { self.policy = policy }
 
-    /// Whether a connection was lost and a replacement is awaited.
     var isAway: Bool {
         switch state {
         case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true): true
@@ -138,7 +134,6 @@ struct ClientMachine<Waiter: Equatable> {
     }
 }
 
-/// Requests from the program.
 extension ClientMachine {
     private mutating func connect(_ waiter: Waiter) -> [Action] {
         if case .ready = state { return [.answer([waiter], nil)] }
@@ -147,7 +142,7 @@ extension ClientMachine {
         case .idle: return open(isReturn: false)
         case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
             return perform(reconnection?.hurry(hasMoved: false))
-        // A connection that is closing will end soon, which resumes the waiter.
+        // A connection that is closing ends soon, which resumes the waiter.
         case .connecting, .handshaking, .ready, .draining: return []
         }
     }
@@ -185,7 +180,6 @@ extension ClientMachine {
     }
 }
 
-/// Events of a connection.
 extension ClientMachine {
     private mutating func open(isReturn: Bool) -> [Action] {
         lastID.number += 1
@@ -220,12 +214,12 @@ extension ClientMachine {
         case .draining(id, let reconnects):
             return reconnects ? lost(reason, peer, at: now) : end(reason)
         default:
-            // An abandoned connection.
+            // The connection was abandoned before.
             return []
         }
     }
 
-    /// A connection that was ready has ended and will be replaced.
+    /// Replaces a connection that was ready.
     private mutating func lost(
         _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
@@ -244,7 +238,7 @@ extension ClientMachine {
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
         state = .away
         let action = reconnection?.proceed(after: error, at: now)
-        // A loss that was wanted does not explain the end.
+        // A deliberate loss does not explain the end.
         if case .giveUp = action, let error, reconnection?.reason.kind == .pairingChanged {
             return end(DisconnectReason(.networkError(error.message), isExpected: false))
         }
@@ -270,14 +264,12 @@ extension ClientMachine {
     }
 }
 
-/// The end.
 extension ClientMachine {
-    /// The device has ended.
     private mutating func end(_ reason: DisconnectReason, abandoning id: ConnectionID? = nil) -> [Action] {
         stop(ElementalError(.notConnected, "the connection has ended: \(reason)"), ending: reason, abandoning: id)
     }
 
-    /// Nothing is pending any more.
+    /// Cancels everything pending.
     ///
     /// - Parameter reason: why the device has ended; `nil` if it was never connected, or had ended before.
     private mutating func stop(

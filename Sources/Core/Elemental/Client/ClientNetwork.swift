@@ -3,8 +3,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A client's access to the outside world: channels, Zeroconf and a clock. The real ones, except in tests that simulate
-/// a network.
+/// A client's access to channels, Zeroconf and a clock, which tests simulate.
 protocol ClientNetwork: Sendable {
     /// The clock that reconnection is timed by.
     var now: ContinuousClock.Instant { get }
@@ -15,7 +14,7 @@ protocol ClientNetwork: Sendable {
         _ handler: @escaping (ElementalBrowser.Event) -> Void
     ) -> AnyObject
 
-    /// Opens a stream to a service, which reads nothing until reading is enabled.
+    /// Opens a TCP channel to a service, with automatic reading off.
     ///
     /// - Parameter name: the service's, for resolving a host name.
     func connect(
@@ -31,7 +30,6 @@ protocol ClientNetwork: Sendable {
     ) -> EventLoopFuture<any Channel>
 }
 
-/// Sockets, the system's Zeroconf and the system's clock.
 struct SystemNetwork: ClientNetwork {
     var now: ContinuousClock.Instant { .now }
 
@@ -75,7 +73,7 @@ struct SystemNetwork: ClientNetwork {
     }
 }
 
-/// Returns addresses that are already known, so that the client races them as it would those of a host name.
+/// Returns known addresses, so that the client races them like those of a host name.
 final class FixedResolver: Resolver, Sendable {
     private let addresses: [SocketAddress]
     private let eventLoop: any EventLoop
@@ -136,29 +134,6 @@ final class ServiceWatch {
             browsers = browsers.filter { $0.value.browser != nil }
             browsers[key] = WeakBrowser(browser: browser)
             return browser
-        }
-    }
-}
-
-/// Where to connect to.
-enum ServiceEndpoint: Sendable {
-    case host(String, port: Int)
-    case addresses([SocketAddress])
-
-    var text: String {
-        switch self {
-        case .host(let host, let port): "\(host):\(port)"
-        case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
-        }
-    }
-
-    /// Whether `other` has no address or port that this one lacks.
-    func covers(_ other: ServiceEndpoint) -> Bool {
-        switch (self, other) {
-        case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)
-        case (.addresses(let addresses), .host(_, let port)), (.host(_, let port), .addresses(let addresses)):
-            addresses.allSatisfy { $0.port == port }
-        case (.host(let own, let ownPort), .host(let other, let port)): own == other && ownPort == port
         }
     }
 }

@@ -21,24 +21,22 @@ public struct ConnectOptions: Sendable {
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///
-    /// The first connection is not retried: `connect` throws the reason why it failed. One that is replaced because the
-    /// service was paired meanwhile is no loss: that is tried once without a policy too.
+    /// The first connection is not retried: `connect` throws the reason why it failed. A connection that is replaced
+    /// because the service was paired meanwhile does not count as lost: one attempt is made even without a policy.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// The logger of the connection. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// What the incomplete values of several connections, and the long values that they keep, may take together; `nil`
-    /// for no limit.
+    /// The shared budget for the incomplete and the kept long values of several connections; `nil` for no limit.
     package var memory: ByteBudget?
-    /// Called on the event loop with each value, of this length, that is dropped while it arrives because ``memory`` has
-    /// no room for it.
+    /// Called on the event loop with the length of each value that is dropped while it arrives because ``memory`` is
+    /// used up.
     package var onLeftOut: (@Sendable (_ element: ElementDefinition, _ byteCount: Int) -> Void)?
     /// Whether values of more than 256 bytes are kept as an element's newest.
     package var keepsLongValues = true
 
-    /// The client's access to the outside world.
     var network: any ClientNetwork = SystemNetwork()
 
     /// The defaults.

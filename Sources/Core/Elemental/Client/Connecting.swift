@@ -1,5 +1,4 @@
 public import ElementalWire
-import NIOCore
 
 extension DiscoveredService {
     /// Connects to the service.
@@ -13,97 +12,16 @@ extension DiscoveredService {
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
     ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
-    ///   ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
-    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/catalogueMismatch``, ``ElementalError/Code/invalidCatalogue``,
+    ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
+    ///   ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
     public func connect(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
     ) async throws(ElementalError) -> ElementalDevice {
-        var options = options
-        options.expectsHello = saysHello
-        return try await Connector(
-            endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: elements,
-            options: options, configure: configure, announcement: ServiceAnnouncement(self)
-        ).connect()
+        try await Connector(self, as: name, elements: elements, options, configure: configure).connect()
     }
 
-    var endpoint: ServiceEndpoint {
-        let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
-        if !known.isEmpty { return .addresses(known) }
-        // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
-        return .host(host.hasSuffix(".") ? String(host.dropLast()) : host, port: port)
-    }
-}
-
-extension ElementalDevice {
-    /// Connects to a service by host and port, without Zeroconf.
-    ///
-    /// - Parameters:
-    ///   - host: a host name or an address.
-    ///   - port: the service's port, TCP and UDP.
-    ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
-    ///   - options: timeouts, memory limits, reconnection, logging.
-    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
-    ///     not miss any.
-    /// - Returns: the device, ready to send.
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/invalidValue`` for an empty name or a
-    ///   number that is no port, ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
-    ///   ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
-    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
-    public static func connect(
-        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
-        options: ConnectOptions = ConnectOptions(),
-        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
-    ) async throws(ElementalError) -> ElementalDevice {
-        try await Connector(
-            endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
-            service: nil, ownName: name, elements: elements, options: options, configure: configure
-        ).connect()
-    }
-}
-
-// Connections whose lifetime is that of the code that uses them.
-extension ElementalDevice {
-    /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
-    ///
-    /// ```swift
-    /// try await ElementalDevice.withConnection(host: "192.168.1.7", port: 5000, as: "Rob's iPhone", elements: Lamp.all) { device in
-    ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
-    /// }
-    /// ```
-    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
-    /// `connect`.
-    /// - Throws: what `connect` throws, and what `body` throws.
-    public static func withConnection<Result>(
-        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
-        options: ConnectOptions = ConnectOptions(),
-        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in },
-        isolation: isolated (any Actor)? = #isolation, _ body: (ElementalDevice) async throws -> Result
-    ) async throws -> Result {
-        let device = try await connect(
-            host: host, port: port, as: name, elements: elements, options: options, configure: configure)
-        return try await device.closing(after: body, isolation: isolation)
-    }
-
-    fileprivate func closing<Result>(
-        after body: (ElementalDevice) async throws -> Result, isolation: isolated (any Actor)?
-    ) async throws -> Result {
-        do {
-            let result = try await body(self)
-            await close()
-            return result
-        } catch {
-            await close()
-            throw error
-        }
-    }
-}
-
-extension DiscoveredService {
     /// Connects, runs `body` with the device, and closes the connection however `body` ends.
     ///
     /// ```swift
@@ -121,5 +39,65 @@ extension DiscoveredService {
     ) async throws -> Result {
         let device = try await connect(as: name, elements: elements, options: options, configure: configure)
         return try await device.closing(after: body, isolation: isolation)
+    }
+}
+
+extension ElementalDevice {
+    /// Connects to a service by host and port, without Zeroconf.
+    ///
+    /// - Parameters:
+    ///   - host: a host name or an address.
+    ///   - port: the service's port, TCP and UDP.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
+    ///   - options: timeouts, memory limits, reconnection, logging.
+    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
+    ///     not miss any.
+    /// - Returns: the device, ready to send.
+    /// - Throws: ``ElementalError`` as ``DiscoveredService/connect(as:elements:options:configure:)`` does, and with the
+    ///   code ``ElementalError/Code/invalidValue`` for an empty name or an invalid port.
+    public static func connect(
+        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
+        options: ConnectOptions = ConnectOptions(),
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) async throws(ElementalError) -> ElementalDevice {
+        try await Connector(host: host, port: port, as: name, elements: elements, options, configure: configure)
+            .connect()
+    }
+
+    /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
+    ///
+    /// ```swift
+    /// try await ElementalDevice.withConnection(
+    ///     host: "192.168.1.7", port: 5000, as: "Rob's iPhone", elements: Lamp.all
+    /// ) { device in
+    ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
+    /// }
+    /// ```
+    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
+    /// `connect`.
+    /// - Throws: what `connect` throws, and what `body` throws.
+    public static func withConnection<Result>(
+        host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
+        options: ConnectOptions = ConnectOptions(),
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in },
+        isolation: isolated (any Actor)? = #isolation, _ body: (ElementalDevice) async throws -> Result
+    ) async throws -> Result {
+        let device = try await connect(
+            host: host, port: port, as: name, elements: elements, options: options, configure: configure)
+        return try await device.closing(after: body, isolation: isolation)
+    }
+
+    func closing<Result>(
+        after body: (ElementalDevice) async throws -> Result, isolation: isolated (any Actor)?
+    ) async throws -> Result {
+        do {
+            let result = try await body(self)
+            await close()
+            return result
+        } catch {
+            await close()
+            throw error
+        }
     }
 }

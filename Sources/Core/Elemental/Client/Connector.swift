@@ -5,9 +5,9 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a client's connections have in common, and how each is established.
+/// The settings that a client's connections share, and how each one is established.
 struct Connector: Sendable {
-    /// Where the first connection is made to.
+    /// The endpoint of the first connection.
     let endpoint: ServiceEndpoint
     /// The service's instance name, or the host and port.
     let peerName: String
@@ -18,12 +18,11 @@ struct Connector: Sendable {
     let elements: ElementCatalogue?
     let options: ConnectOptions
     let configure: @Sendable (ElementalDevice) -> Void
-    /// What Zeroconf said about the service's security, if it was found there.
+    /// What Zeroconf said about the service's security, if the service was found there.
     var announcement = ServiceAnnouncement()
 
     var logger: Logger { options.logger.printable }
 
-    /// Connects for the first time.
     func connect() async throws(ElementalError) -> ElementalDevice {
         guard !ownName.isEmpty else {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
@@ -41,7 +40,7 @@ struct Connector: Sendable {
         return device
     }
 
-    /// Refuses a number that is no port, at once: no further attempt would mend it.
+    /// Refuses an invalid port at once, because retrying would not help.
     func checkPort() throws(ElementalError) {
         guard case .host(_, let port) = endpoint else { return }
         do {
@@ -65,21 +64,21 @@ struct Connector: Sendable {
         return device
     }
 
-    /// Establishes a connection, on the device's event loop, and reports its state changes to its owner.
+    /// Establishes a connection on the device's event loop and reports its state changes to its owner.
     func open(
         _ endpoint: ServiceEndpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection
     ) {
-        guard options.security.needsDecision(connection.announcement.policy) else {
+        guard options.security.needsDecision(connection.manager.announcement.policy) else {
             return connect(endpoint, for: device, expectsHello: expectsHello, connection, .plain)
         }
-        let (announcement, proven) = (connection.announcement, connection.provenIdentity)
+        let (announcement, proven) = (connection.manager.announcement, connection.manager.provenIdentity)
         let target = target(endpoint, announcement)
         NIOThreadPool.singleton.runIfActive(eventLoop: device.eventLoop) { [options, peerName] in
             try options.security.decide(target, announced: announcement.policy, proven: proven, name: peerName)
         }.assumeIsolated().whenComplete { result in
             switch result {
             case .success(let security):
-                connection.pins = security.pins
+                connection.manager.pins = security.pins
                 connect(endpoint, for: device, expectsHello: expectsHello, connection, security)
             case .failure(let error):
                 connection.fail(error as? ElementalError ?? explain(error, endpoint))
@@ -87,7 +86,7 @@ struct Connector: Sendable {
         }
     }
 
-    /// What the store of trusted services is asked about.
+    /// What to look up among the trusted services.
     func target(_ endpoint: ServiceEndpoint, _ announcement: ServiceAnnouncement) -> ConnectionTarget {
         var target = ConnectionTarget(
             service: service, instance: service == nil ? nil : peerName, hosts: [], port: 0,
@@ -103,17 +102,17 @@ struct Connector: Sendable {
         return target
     }
 
-    /// - Parameter isLast: whether a failed handshake is the end, because it was tried before.
+    /// - Parameter isLast: whether a failed handshake is final, because it was retried already.
     private func connect(
         _ endpoint: ServiceEndpoint, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ security: ConnectionSecurity, isLast: Bool = false
     ) {
-        // It may have been abandoned while the store was read.
+        // The connection may have been abandoned while the store was read.
         guard !connection.isAbandoned else { return }
         let connecting = options.network.connect(to: endpoint, named: peerName, options, on: device.eventLoop)
         connecting.assumeIsolated().whenComplete { result in
             do {
-                // Of several addresses' channels, the one that won the race.
+                // The channel whose address won the race.
                 let channel = try result.get()
                 switch security {
                 case .plain: try begin(on: channel, for: device, expectsHello: expectsHello, connection)
@@ -147,9 +146,8 @@ struct Connector: Sendable {
         }
     }
 
-    /// When to try once more after a handshake that failed; `nil` for not at all. A service that was waiting too long for
-    /// the first bytes, which were lost on the way, has taken this client for a plain one; and one that limits handshakes
-    /// may have closed the connection.
+    /// When to retry after a failed handshake; `nil` for not at all. A service takes a client whose first bytes are
+    /// lost for a plain one, and one that limits handshakes may close the connection.
     private static func pause(after failure: ClientGateHandler.Failure) -> TimeAmount? {
         switch failure {
         case .notEncrypted: .zero
@@ -158,9 +156,9 @@ struct Connector: Sendable {
         }
     }
 
-    /// Encrypts a connected channel, and adds a session to it once the service has admitted this client.
+    /// Encrypts a connected channel, and adds a session once the service has admitted this client.
     ///
-    /// - Parameter tryAgain: connects once more, if that may help after that failure.
+    /// - Parameter tryAgain: connects once more, if that may help after the failure.
     private func secure(
         _ channel: any Channel, _ endpoint: ServiceEndpoint, for device: ElementalDevice, _ expected: ExpectedService,
         _ connection: ClientConnection, tryAgain: @escaping (ClientGateHandler.Failure) -> Bool
@@ -179,11 +177,11 @@ struct Connector: Sendable {
             connection.opening = nil
             do {
                 guard case .authorised(let service) = try result.get() else { return }
-                // Whoever connects by host and port learns only now which service it is.
+                // A client that connects by host and port learns only now which service this is.
                 guard expected.accepts(service.fingerprint, service: service.service) else {
                     throw ClientGateHandler.Failure.otherKey(service.fingerprint)
                 }
-                connection.provenIdentity = service.fingerprint
+                connection.manager.provenIdentity = service.fingerprint
                 expected.noteReached(service.fingerprint, at: channel.remoteAddress)
                 device.state.withLock { $0.identity.fingerprint = service.fingerprint }
                 device.note(grantedRole: service.role)
@@ -201,11 +199,9 @@ struct Connector: Sendable {
         }
     }
 
-    /// Adds a session to a connected channel. Only then is anything read.
+    /// Adds a session to a connected channel, and starts reading.
     ///
-    /// - Parameters:
-    ///   - kind: what lies between its bytes and the network.
-    ///   - datagramProtection: for an encrypted connection.
+    /// - Parameter kind: what lies between the session's bytes and the network.
     private func begin(
         on channel: any Channel, for device: ElementalDevice, expectsHello: Bool, _ connection: ClientConnection,
         _ kind: ByteChannel.Kind = .plain, _ datagramProtection: DatagramProtection? = nil
@@ -220,73 +216,35 @@ struct Connector: Sendable {
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
+}
 
-    /// Why there is no session with a paired service.
-    func explain(
-        _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
-    ) -> ElementalError {
-        let target = explainTarget(endpoint)
-        switch failure {
-        case .otherKey(let key):
-            guard expected.match.requiresTLS else { return .notPaired(peerName) }
-            if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
-            return ElementalError(
-                .notPaired,
-                "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
-                    + "(elemental pair), or connect to it by its name")
-        case .notEncrypted(let reason):
-            switch expected.match {
-            case .nothing, .sibling:
-                return ElementalError(
-                    .notPaired,
-                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
-            case .knownHost:
-                return ElementalError(
-                    .connectionFailed,
-                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
-                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
-                        + "\(peerName) --security open")
-            case .pinned, .renamed, .own:
-                return ElementalError(
-                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
-            }
-        case .timedOut:
-            return ElementalError(
-                .timedOut,
-                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
-        case .unanswered: return .unanswered(target)
-        case .closed:
-            return ElementalError(
-                .connectionFailed, "\(target): it ended the connection before it admitted this client")
-        case .refused(let refusal):
-            return ElementalError(refusal, target)
-        case .notStored(let error):
-            return explain(error, endpoint)
-        }
+extension Connector {
+    init(
+        _ service: DiscoveredService, as name: String = "", elements: ElementCatalogue? = nil,
+        _ options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) {
+        var options = options
+        options.expectsHello = service.saysHello
+        self.init(
+            endpoint: service.endpoint, peerName: service.name, service: service.service, ownName: name,
+            elements: elements, options: options, configure: configure, announcement: ServiceAnnouncement(service))
     }
 
-    private func explainTarget(_ endpoint: ServiceEndpoint) -> String {
-        "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
-    }
-
-    func explain(_ error: any Error, _ endpoint: ServiceEndpoint) -> ElementalError {
-        let target = explainTarget(endpoint)
-        let failure = NetworkFailure(error)
-        guard case .timedOut = failure.kind else {
-            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
-        }
-        return ElementalError(
-            .timedOut,
-            "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
-                + "listed for a while")
+    init(
+        host: String, port: Int, as name: String = "", elements: ElementCatalogue? = nil, _ options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) {
+        self.init(
+            endpoint: .host(host, port: port), peerName: ServiceEndpoint.host(host, port: port).text,
+            service: nil, ownName: name, elements: elements, options: options, configure: configure)
     }
 }
 
-/// What Zeroconf says about a service's security. Anyone on the network can publish that.
+/// What Zeroconf says about a service's security. Anyone on the network can publish it.
 struct ServiceAnnouncement: Sendable {
     /// What the service requires of its clients; `nil` if nothing is known.
     private(set) var policy: SecurityPolicy?
-    /// The beginning of its fingerprint.
     var shortFingerprint: String?
 
     init(policy: SecurityPolicy? = nil, shortFingerprint: String? = nil) {

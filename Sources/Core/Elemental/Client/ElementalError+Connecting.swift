@@ -1,13 +1,13 @@
 import ElementalSecurity
+import Support
 
-// Why a connection could not be established.
 extension ElementalError {
-    /// The other end: its name and address, and whether it has proven its identity.
+    /// A peer's name and address, and whether it has proven its identity.
     typealias Peer = (text: String, isProven: Bool)
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
-    /// The connection ended before the service had answered the client's first bytes.
+    /// The connection ended before the service answered the client's first bytes.
     ///
     /// - Parameter what: what could not be done.
     static func unanswered(_ what: String) -> ElementalError {
@@ -43,11 +43,7 @@ extension ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
         return ElementalError(.connectionFailed, "the connection to \(peer.text) was lost again: \(reason)")
     }
-}
 
-extension ElementalError {
-    /// The service, or this client, ended the admission.
-    ///
     /// - Parameter what: what could not be done.
     init(_ refusal: AdmissionRefusal, _ what: String) {
         let code: Code =
@@ -62,5 +58,66 @@ extension ElementalError {
             default: .refused
             }
         self.init(code, "\(what): \(refusal.sentence)")
+    }
+}
+
+extension Connector {
+    func explain(
+        _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
+    ) -> ElementalError {
+        let target = explainTarget(endpoint)
+        switch failure {
+        case .otherKey(let key):
+            guard expected.match.requiresTLS else { return .notPaired(peerName) }
+            if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
+            return ElementalError(
+                .notPaired,
+                "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
+                    + "(elemental pair), or connect to it by its name")
+        case .notEncrypted(let reason):
+            switch expected.match {
+            case .nothing, .sibling:
+                return ElementalError(
+                    .notPaired,
+                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
+            case .knownHost:
+                return ElementalError(
+                    .connectionFailed,
+                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
+                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
+                        + "\(peerName) --security open")
+            case .pinned, .renamed, .own:
+                return ElementalError(
+                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
+            }
+        case .timedOut:
+            return ElementalError(
+                .timedOut,
+                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
+        case .unanswered: return .unanswered(target)
+        case .closed:
+            return ElementalError(
+                .connectionFailed, "\(target): it ended the connection before it admitted this client")
+        case .refused(let refusal):
+            return ElementalError(refusal, target)
+        case .notStored(let error):
+            return explain(error, endpoint)
+        }
+    }
+
+    private func explainTarget(_ endpoint: ServiceEndpoint) -> String {
+        "cannot connect to '\(peerName)'" + (peerName == endpoint.text ? "" : " at \(endpoint.text)")
+    }
+
+    func explain(_ error: any Error, _ endpoint: ServiceEndpoint) -> ElementalError {
+        let target = explainTarget(endpoint)
+        let failure = NetworkFailure(error)
+        guard case .timedOut = failure.kind else {
+            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
+        }
+        return ElementalError(
+            .timedOut,
+            "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
+                + "listed for a while")
     }
 }

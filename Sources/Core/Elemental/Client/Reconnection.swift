@@ -6,7 +6,7 @@
 /// var options = ConnectOptions()
 /// options.reconnection = .standard
 /// ```
-/// One policy may serve any number of devices at the same time: everything that its decision depends on is passed in.
+/// One policy may serve any number of devices at the same time: its decisions depend only on what is passed in.
 public protocol ReconnectionPolicy: RetryPolicy {
     /// How long to wait before an attempt, or `nil` to give up, which ends the device with the reason of the loss.
     ///
@@ -23,44 +23,40 @@ extension ListedDelays: ReconnectionPolicy {}
 extension ExponentialDelays: ReconnectionPolicy {}
 extension EndlessDelays: ReconnectionPolicy {}
 
-/// The attempts to restore a lost connection, as a state machine: takes events and returns what to do. No sockets, no
+/// The attempts to restore a lost connection, as a state machine: takes events and returns actions. No sockets, no
 /// timers.
 ///
-/// A sighting of the service (or the user's ``ElementalDevice/reconnect()``) makes the next attempt early. An early
-/// attempt does not use up the one that the policy planned: what was sighted may be a stale mDNS record, and a policy
-/// with a single attempt left would otherwise give up although the service is about to return.
+/// A sighting of the service, or ``ElementalDevice/reconnect()``, makes the next attempt early. An early attempt does
+/// not use up the one that the policy planned: the sighting may be a stale mDNS record, and a policy with one attempt
+/// left would otherwise give up although the service is about to return.
 struct Reconnection {
-    /// What to do next.
     enum Action {
-        /// Make the attempt after the delay. Replaces a pending wait.
+        /// Make the attempt after the delay, which replaces a pending one.
         case wait(ReconnectionAttempt, delay: Duration)
         /// Begin the attempt now, abandoning one in progress.
         case attempt
-        /// The policy allows no further attempt.
         case giveUp
     }
 
-    /// A connection that is lost again within this time does not reset the count of attempts, so that a service that
-    /// accepts connections and drops them immediately is not contacted forever.
+    /// A connection that is lost again within this time does not reset the count of attempts. Otherwise a service that
+    /// drops connections at once would be contacted forever.
     static let steadyTime = Duration.seconds(5)
-    /// How many extra attempts sightings can cause for each attempt of the policy: a listing that flaps does not keep a
+    /// How many extra attempts sightings can cause per attempt of the policy. Otherwise a flapping listing would keep a
     /// device trying forever.
     static let mostRepetitions = 8
 
-    /// Why the connection was lost in the first place.
     let reason: DisconnectReason
     private let policy: any ReconnectionPolicy
     private let lossTime: ContinuousClock.Instant
     private var next: ReconnectionAttempt?
     /// When the policy wants the next attempt to begin.
     private var dueTime: ContinuousClock.Instant
-    /// Whether the next attempt was planned with a delay.
     private var hasDelay = false
     private var number = 0
-    /// How many extra attempts were made for the current attempt of the policy.
+    /// Extra attempts made for the current attempt of the policy.
     private var repetitions = 0
     private var isUnderWay = false
-    /// Whether the next attempt, or the one in progress, begins before its time.
+    /// Whether the next attempt, or the one in progress, is ahead of the policy's time.
     private var isEarly = false
     /// Whether the service was sighted during the attempt in progress.
     private var isServiceBack = false
@@ -73,16 +69,16 @@ struct Reconnection {
         dueTime = now
     }
 
-    /// Whether a connection that is lost now has lasted long enough to count as a success.
+    /// Whether the restored connection has lasted long enough to count as a success.
     func isSettled(at now: ContinuousClock.Instant) -> Bool {
         returnTime.map { now - $0 >= Self.steadyTime } ?? false
     }
 
-    /// Plans the next attempt: the one that an early attempt preceded, or else the one that the policy determines.
+    /// Plans the next attempt: the policy's attempt that an early one preceded, or else a new one.
     ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> Action {
-        // An attempt during which the service was sighted may have begun too early: retry immediately.
+        // The service was sighted during the attempt, which may have begun too early: retry at once.
         let isOvertaken = isUnderWay && isServiceBack
         let isRepeated = isUnderWay && (isEarly || isOvertaken) && repetitions < Self.mostRepetitions
         isEarly = isRepeated && isOvertaken && now < dueTime
@@ -101,7 +97,6 @@ struct Reconnection {
         return .wait(attempt, delay: delay)
     }
 
-    /// The delay has elapsed.
     mutating func begin() -> Action {
         isUnderWay = true
         return .attempt
@@ -109,8 +104,7 @@ struct Reconnection {
 
     /// The service was sighted, or the user requested an attempt now.
     ///
-    /// - Parameter hasMoved: whether the service is at another address or port than the one an attempt in progress
-    ///   connects to.
+    /// - Parameter hasMoved: whether an attempt in progress connects to an old address or port.
     mutating func hurry(hasMoved: Bool) -> Action? {
         if isUnderWay {
             isServiceBack = !hasMoved
@@ -121,7 +115,6 @@ struct Reconnection {
         return .wait(next, delay: .zero)
     }
 
-    /// The connection is restored.
     mutating func succeed(at now: ContinuousClock.Instant) {
         isUnderWay = false
         isEarly = false

@@ -2,14 +2,14 @@ public import ElementalSecurity
 public import ElementalWire
 
 extension DiscoveredService {
-    /// Opens the service's pairing window, as an admin of it: one client may then pair with what is returned.
+    /// Opens the service's pairing window, as an admin of it: one client can then pair with the returned secret.
     ///
-    /// Who has the service's own identity, another program of the same user, is an admin on its host. Others have been
-    /// granted that role, and open windows for ``Role/control`` at most.
+    /// A program with the service's own identity, which is one of the same user, is an admin on the service's host.
+    /// Other clients must have been granted that role, and can open windows for ``Role/control`` at most.
     /// - Parameters:
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that the client gets.
-    ///   - kind: six digits for a person to type, or a long secret.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - role: the highest role that the client can get.
+    ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAuthorised``,
     ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
@@ -19,26 +19,20 @@ extension DiscoveredService {
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await administration(options).openPairing(for: duration, role: role, kind)
+        try await ServiceAdministration(connector: Connector(self, options)).openPairing(
+            for: duration, role: role, kind)
     }
 
-    /// Withdraws what the service grants to a client, as an admin of it. The client's connections end within 2 s.
+    /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
     ///
     /// - Parameters:
-    ///   - client: the client's whole fingerprint. One that the service does not know is not an error.
+    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``openPairing(for:role:_:options:)`` does.
     public func revoke(
         _ client: Fingerprint, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await administration(options).revoke(client)
-    }
-
-    private func administration(_ options: ConnectOptions) -> ServiceAdministration {
-        ServiceAdministration(
-            connector: Connector(
-                endpoint: endpoint, peerName: name, service: service, ownName: "", elements: nil, options: options,
-                configure: { _ in }, announcement: ServiceAnnouncement(self)))
+        try await ServiceAdministration(connector: Connector(self, options)).revoke(client)
     }
 }
 
@@ -48,22 +42,23 @@ extension ElementalDevice {
     /// - Parameters:
     ///   - host: a host name or an address.
     ///   - port: the service's port.
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that the client gets.
-    ///   - kind: six digits for a person to type, or a long secret.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - role: the highest role that the client can get.
+    ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``DiscoveredService/openPairing(for:role:_:options:)`` does.
     public static func openPairing(
         host: String, port: Int, for duration: Duration = .seconds(300), role: ElementalWire.Role = .control,
         _ kind: PairingSecret.Kind = .code, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await administration(host, port, options).openPairing(for: duration, role: role, kind)
+        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).openPairing(
+            for: duration, role: role, kind)
     }
 
-    /// Withdraws what a service, by host and port, grants to a client. The client's connections end within 2 s.
+    /// Revokes a client's pairing with a service by host and port. The client's connections end within 2 s.
     ///
     /// - Parameters:
-    ///   - client: the client's whole fingerprint. One that the service does not know is not an error.
+    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
     ///   - host: a host name or an address.
     ///   - port: the service's port.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
@@ -71,19 +66,10 @@ extension ElementalDevice {
     public static func revoke(
         _ client: Fingerprint, host: String, port: Int, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await administration(host, port, options).revoke(client)
-    }
-
-    private static func administration(_ host: String, _ port: Int, _ options: ConnectOptions) -> ServiceAdministration
-    {
-        ServiceAdministration(
-            connector: Connector(
-                endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
-                service: nil, ownName: "", elements: nil, options: options, configure: { _ in }))
+        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).revoke(client)
     }
 }
 
-/// An admin's commands to a service.
 struct ServiceAdministration: Sendable {
     let connector: Connector
 
@@ -107,7 +93,8 @@ struct ServiceAdministration: Sendable {
     ) -> AdmissionRequest<Answer> {
         let target = connector.target(connector.endpoint, connector.announcement)
         return AdmissionRequest(connector: connector) { keys in
-            // Only to a service whose key is known: whoever answered could make itself the one that is paired with.
+            // Only a service whose key is known is asked: another one could pretend to be it and be paired with in its
+            // place.
             let security = try ClientSecurity.required(identity: keys.identity, store: keys.store).decide(
                 target, announced: connector.announcement.policy, proven: nil, name: connector.peerName)
             guard case .encrypted(let expected) = security else { throw ElementalError.notPaired(connector.peerName) }

@@ -9,29 +9,26 @@ extension DiscoveredService {
     /// ```swift
     /// try await service.pair(as: "Rob's iPhone", options: options) { _ in PairingSecret(code: readLine() ?? "") }
     /// ```
-    /// A wrong code counts at the service, which closes its window after five. Do not try a code again.
+    /// The service counts wrong codes and closes its window after five. Do not try a code again.
     ///
-    /// Cancelling the task breaks the pairing off, and nothing is stored here; one that is already being stored goes on.
+    /// Cancelling the task stops the pairing, and nothing is stored here, unless storing has already begun.
     /// - Parameters:
     ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - role: the role that the client asks for. It gets this or what the service offers, whichever is less.
     ///   - options: with the client's identity and store in ``ConnectOptions/security``.
     ///   - enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile.
     /// - Returns: what was stored about the service.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/wrongCode``,
     ///   ``ElementalError/Code/pairingClosed``, ``ElementalError/Code/identityChanged`` if the service is paired with
     ///   another key, ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/timedOut``,
-    ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity, or if the service has
-    ///   the same one.
+    ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity, or if the service
+    ///   has the same one.
     @discardableResult
     public func pair(
         as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let connector = Connector(
-            endpoint: endpoint, peerName: self.name, service: service, ownName: name, elements: nil, options: options,
-            configure: { _ in }, announcement: ServiceAnnouncement(self))
-        return try await ServicePairing(connector: connector, role: role).run(enter)
+        try await ServicePairing(connector: Connector(self, as: name, options), role: role).run(enter)
     }
 }
 
@@ -42,7 +39,7 @@ extension ElementalDevice {
     ///   - host: a host name or an address.
     ///   - port: the service's port.
     ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - role: the role that the client asks for. It gets this or what the service offers, whichever is less.
     ///   - options: with the client's identity and store in ``ConnectOptions/security``.
     ///   - enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile.
     /// - Returns: what was stored about the service.
@@ -52,30 +49,26 @@ extension ElementalDevice {
         host: String, port: Int, as name: String, role: ElementalWire.Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let connector = Connector(
-            endpoint: .host(host, port: port), peerName: "\(host.contains(":") ? "[\(host)]" : host):\(port)",
-            service: nil, ownName: name, elements: nil, options: options, configure: { _ in })
+        let connector = Connector(host: host, port: port, as: name, options)
         return try await ServicePairing(connector: connector, role: role).run(enter)
     }
 }
 
-/// What a service wants entered to pair.
+/// What the user has to enter to pair with a service.
 public struct PairingRequest: Sendable {
     /// Six digits, or a long secret.
     public let kind: PairingSecret.Kind
-    /// The service's name, such as `robot`, as it says itself.
+    /// The name that the service gives itself, such as `robot`.
     public let service: String
-    /// How long the service accepts it, if the window is not closed before.
+    /// How long the service accepts it, unless the window is closed before.
     public let timeLeft: Duration
 }
 
-/// Pairs a client with a service.
 struct ServicePairing: Sendable {
     let connector: Connector
     let role: Role
 
-    /// - Parameter enter: asks the person. The client is not connected meanwhile, so that the service has its place for
-    ///   others.
+    /// - Parameter enter: asks the user. The client is not connected meanwhile, so it takes no place of the service.
     func run(
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
@@ -92,7 +85,7 @@ struct ServicePairing: Sendable {
         }.run()
     }
 
-    /// - Parameter secret: `nil` to be told what has to be entered.
+    /// - Parameter secret: `nil` to ask which kind has to be entered.
     private func request<Answer>(
         _ secret: PairingSecret?, _ answer: @escaping @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
     ) -> AdmissionRequest<Answer> {
@@ -107,7 +100,7 @@ struct ServicePairing: Sendable {
             let own = keys.identity.fingerprint
             return AdmissionRequest.Work(
                 identity: try TLSIdentity(keys.identity),
-                // Who it is, the code tells.
+                // The pairing code authenticates the peer.
                 accepts: { _ in true },
                 makeAdmission: { key in
                     ClientAdmission(
@@ -137,7 +130,7 @@ struct ServicePairing: Sendable {
             hosts: hosts.prefix(Self.maximumHostCount).map { TrustedService.Host($0, port: target.port) }, role: role)
     }
 
-    /// A host has a few addresses; more than this is not worth remembering.
+    /// How many of a service's addresses are stored.
     private static let maximumHostCount = 8
 
     private func explain(_ failure: ClientGateHandler.Failure) -> ElementalError {

@@ -3,26 +3,25 @@ package import ElementalWire
 
 /// Where a service was found. Any number of connections can be made to it without another search.
 package enum ServicePlace: Sendable, Hashable {
-    /// A service as Zeroconf says it is.
+    /// A service as Zeroconf describes it.
     case found(DiscoveredService)
-    /// A host name or address and a port, where no one was asked.
+    /// A host name or address and a port, without Zeroconf.
     case address(host: String, port: Int)
 
-    /// What Zeroconf says of the service; `nil` where it was not asked.
+    /// What Zeroconf says about the service, if it was asked.
     package var discovered: DiscoveredService? {
         guard case .found(let service) = self else { return nil }
         return service
     }
 
-    /// The place as a person types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
+    /// The place as the user types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
     package var target: String {
         switch self {
         case .found(let service): "\(service.service)/\(service.name)"
-        case .address(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .address(let host, let port): ServiceEndpoint.host(host, port: port).text
         }
     }
 
-    /// Connects.
     package func connect(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
@@ -58,14 +57,8 @@ package enum ServicePlace: Sendable, Hashable {
         configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,
         _ body: (ElementalDevice) async throws -> Result
     ) async throws -> Result {
-        switch self {
-        case .address(let host, let port):
-            try await ElementalDevice.withConnection(
-                host: host, port: port, as: name, elements: elements, options: options, configure: configure, body)
-        case .found(let service):
-            try await service.withConnection(
-                as: name, elements: elements, options: options, configure: configure, body)
-        }
+        let device = try await connect(as: name, elements: elements, options: options, configure: configure)
+        return try await device.closing(after: body, isolation: isolation)
     }
 }
 
@@ -78,9 +71,4 @@ extension ServicePlace {
         default: self != other
         }
     }
-}
-
-extension DiscoveredService {
-    /// The host's name without the dot at its end, as users type it.
-    package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 }

@@ -2,20 +2,21 @@ import Support
 
 /// Interprets a browser's events while a device is disconnected: where its service may be, and whether it is back.
 ///
-/// It is looked for under its name and, if it has proven a key, under every name with that key's fingerprint. Anyone can
-/// publish either, so that there may be several places: the connection decides, and after a failure another place is next.
+/// The service is searched for by its name and, if it has proven a key, by that key's fingerprint under any name.
+/// Anyone can publish either, so there may be several places. Only a connection decides; after a failure the next place
+/// is tried.
 struct ServiceSightings {
     /// The service is listed.
     struct Sighting {
-        /// Whether it has moved, reappeared or is newly listed, as opposed to a cached record.
+        /// Whether the service has moved, reappeared or is newly listed, as opposed to a cached record.
         let isReturn: Bool
-        /// Whether its port or one of its addresses has changed.
+        /// Whether its port or an address has changed.
         let hasMoved: Bool
     }
 
-    /// mDNS caches answer immediately: a service first reported later than this was not listed before.
+    /// mDNS caches answer at once: a service first reported later than this was not listed before.
     static let cacheTime = Duration.seconds(1)
-    /// The maximum number of places: further ones are ignored.
+    /// The maximum number of places; further ones are ignored.
     static let maximumCount = 8
 
     private let name: String
@@ -23,18 +24,18 @@ struct ServiceSightings {
     private let start: ContinuousClock.Instant
     /// Where the service was when the connection was lost.
     private let lost: ServiceEndpoint
-    /// The places in the order in which they are tried.
+    /// In the order in which they are tried.
     private(set) var places: [DiscoveredService] = []
     /// How often a new place was put first.
     private var firstCount = 0
     /// The names of places that have not been tried since they were listed or moved.
     private var untried: Set<ComparableName> = []
-    /// The names under which it was listed and is no more.
+    /// The names under which the service is no longer listed.
     private var gone: Set<ComparableName> = []
 
     /// - Parameters:
     ///   - name: the service's instance name.
-    ///   - shortFingerprint: that of the key that it has proven.
+    ///   - shortFingerprint: that of the key that the service has proven.
     ///   - known: the last known location of the service.
     init(
         _ name: String, _ shortFingerprint: String? = nil, known: ServiceEndpoint, at now: ContinuousClock.Instant
@@ -45,7 +46,6 @@ struct ServiceSightings {
         start = now
     }
 
-    /// - Returns: what the event says of where the service is.
     mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
         switch event {
         case .found(let service), .updated(let service):
@@ -72,13 +72,13 @@ struct ServiceSightings {
         let hasMoved = !known.covers(service.endpoint)
         let wasGone = gone.remove(ComparableName(service.name)) != nil
         let isReturn = hasMoved || wasGone || index == nil && now - start > Self.cacheTime
-        // New places are first, but not without end, and others keep their turn: somebody could list and move places again
-        // and again to have every other attempt given up.
+        // A new place comes first, but only a limited number of times: an attacker could list places again and again,
+        // so that every other attempt is abandoned.
         if let index {
             places[index] = service
         } else {
             let isFirst = firstCount < Self.maximumCount
-            // An attempt that is given up for another place has said nothing of its own.
+            // An attempt that is abandoned for another place was no real try.
             if isFirst, let tried = places.first { untried.insert(ComparableName(tried.name)) }
             places.insert(service, at: isFirst ? 0 : places.count)
             firstCount += 1
@@ -88,16 +88,15 @@ struct ServiceSightings {
         return Sighting(isReturn: isReturn, hasMoved: hasMoved && isFirst)
     }
 
-    /// The place to connect to now.
     mutating func next() -> DiscoveredService? {
         guard let place = places.first else { return nil }
         untried.remove(ComparableName(place.name))
         return place
     }
 
-    /// An attempt to connect to the first place has failed: another one is next.
+    /// Moves on to another place after a failed attempt.
     ///
-    /// - Returns: whether that one has not been tried yet, so that nothing has to be waited for.
+    /// - Returns: whether that place is untried, so that it can be tried at once.
     mutating func noteFailure() -> Bool {
         guard !places.isEmpty else { return false }
         places.append(places.removeFirst())

@@ -65,13 +65,11 @@ struct DeviceState {
     var inbound = Inbound()
     var endings = Endings()
     var events = EventSubscribers<DeviceEvent>()
-    /// Pings that await their pong.
-    var pings = Waiters<Result<ContinuousClock.Instant, ElementalError>>()
+    var pings = Pings()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
-    /// Tasks that wait for the service's catalogue, until it is known or known not to arrive.
-    var catalogueWaiters = Waiters<Void>()
-    var isCatalogueSettled = false
+    /// Opens when the service's catalogue is known, or known not to arrive.
+    let catalogueSettled = Latch()
     /// How often the device was connected again.
     var reconnectionCount = 0
     /// What it had counted when it ended, all of which was reported as metrics; `nil` if it has not ended yet.
@@ -107,21 +105,22 @@ struct UndecidedValues {
     }
 }
 
-/// Tasks that wait for an answer, each with its token.
-struct Waiters<Answer: Sendable> {
+/// The pings that await their pongs, by token.
+struct Pings {
+    /// When the pong arrived.
+    typealias Answer = Result<ContinuousClock.Instant, ElementalError>
+
     private var waiting: [UInt64: Outcome<Answer>] = [:]
     private var lastToken: UInt64 = 0
 
-    mutating func add(_ answer: Outcome<Answer>) -> UInt64 {
+    mutating func add(_ ping: Outcome<Answer>) -> UInt64 {
         lastToken += 1
-        waiting[lastToken] = answer
+        waiting[lastToken] = ping
         return lastToken
     }
 
-    /// Removes a task, if it still waits.
     mutating func take(_ token: UInt64) -> Outcome<Answer>? { waiting.removeValue(forKey: token) }
 
-    /// Removes all tasks.
     mutating func takeAll() -> [Outcome<Answer>] {
         defer { waiting = [:] }
         return Array(waiting.values)

@@ -6,8 +6,8 @@ public import NIOConcurrencyHelpers
 /// It ends when the device does. ``StreamBuffering`` determines what happens to values that arrive faster than they are
 /// consumed. By default a slow consumer exerts backpressure on the peer: once ``DeviceLimits/streamBufferCount`` values
 /// or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from the connection pauses until half of them
-/// are consumed (all elements of the connection share its one byte stream, so all of them wait). Of values that arrive
-/// in datagrams, which nothing can hold back, the oldest are dropped instead.
+/// are consumed. This holds back all elements of the connection. It cannot hold back datagrams: of their values the
+/// oldest are dropped.
 ///
 /// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
 /// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.
@@ -74,12 +74,11 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
 
 /// What an async stream does with values that arrive faster than they are consumed.
 public enum StreamBuffering: Sendable, Hashable {
-    /// It buffers ``DeviceLimits/streamBufferCount`` of them, or ``DeviceLimits/streamBufferByteCount`` bytes; then
-    /// reading from the TCP connection pauses, which makes the other end wait. Nothing slows down the sender of
-    /// datagrams: of the values from them as many are buffered, and the oldest are dropped and counted
-    /// (``DeviceStatistics/messagesOverrun``).
+    /// It buffers ``DeviceLimits/streamBufferCount`` values or ``DeviceLimits/streamBufferByteCount`` bytes; then
+    /// reading from the TCP connection pauses, which makes the peer wait. Datagrams cannot be held back: as many of
+    /// their values are buffered, and the oldest are dropped and counted (``DeviceStatistics/messagesOverrun``).
     case waiting
-    /// It buffers that many of the newest values, at least 1, and ``DeviceLimits/streamBufferByteCount`` bytes; older
+    /// It buffers that many of the newest values, at least 1, and ``DeviceLimits/streamBufferByteCount`` bytes. Older
     /// ones are dropped unread, and nothing waits.
     case newest(Int)
 }
@@ -156,7 +155,6 @@ extension ElementalDevice {
         return ElementValues(stream)
     }
 
-    /// A stream dropped values because its consumer was too slow for them.
     @usableFromInline
     func noteOverrun(_ count: Int) {
         let isFirst = state.withLock { state in

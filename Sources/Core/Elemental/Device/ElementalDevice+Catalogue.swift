@@ -1,4 +1,5 @@
 public import ElementalWire
+import Support
 
 extension ElementalDevice {
     /// The elements that the service announces: names, types and metadata, for untyped use.
@@ -10,7 +11,7 @@ extension ElementalDevice {
     ///   immediately if they cannot be decoded, ``ElementalError/Code/notConnected``, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled while it waits.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
-        await waitForCatalogue(timeout)
+        _ = await state.withLock { $0.catalogueSettled }.wait(timeout, on: eventLoop)
         switch state.withLock({ $0.identity.catalogue }) {
         case .success(let catalogue): return catalogue
         case .failure(let problem): throw .invalidCatalogue(problem.message)
@@ -28,21 +29,13 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    /// Waits until the catalogue is known, or known not to arrive.
-    private func waitForCatalogue(_ timeout: Duration) async {
-        if state.withLock({ $0.isCatalogueSettled }) { return }
-        _ = await wait(in: \.catalogueWaiters, timeout, late: ()) { _ in
-            state.withLock { $0.isCatalogueSettled } ? () : nil
-        }
-    }
-
     /// The catalogue is known, cannot be decoded, or will not arrive.
     func settleCatalogue(_ catalogue: Result<ElementCatalogue, WireError>?) {
-        state.withLock { state in
+        let settled = state.withLock { state in
             if let catalogue { state.identity.catalogue = catalogue }
-            state.isCatalogueSettled = true
+            return state.catalogueSettled
         }
-        answerAll(\.catalogueWaiters, ())
+        settled.open()
     }
 }
 

@@ -1,5 +1,6 @@
 public import ElementalWire
 import NIOCore
+import Support
 
 extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.
@@ -20,18 +21,15 @@ extension ElementalDevice {
             throw ElementalError(
                 .notAllowed, "\(name) has not said that it answers pings; an older ElementalController does not")
         }
-        var bytes = [UInt8](repeating: 0, count: size)
         let start = ContinuousClock.now
-        let answer = await wait(
-            in: \.pings, timeout, late: .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
-        ) { token in
-            withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
-            do throws(ElementalError) {
-                try sendPing(bytes, over: transport)
-                return nil
-            } catch {
-                return .failure(error)
-            }
+        let outcome = Outcome<Pings.Answer>()
+        let token = state.withLock { $0.pings.add(outcome) }
+        defer { _ = state.withLock { $0.pings.take(token) } }
+        var bytes = [UInt8](repeating: 0, count: size)
+        withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
+        try sendPing(bytes, over: transport)
+        let answer = await outcome.value(within: TimeAmount(timeout), on: eventLoop) {
+            .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
         }
         guard let answer else { throw ElementalError(.cancelled, "the ping was cancelled") }
         let time = try answer.get() - start
@@ -44,11 +42,13 @@ extension ElementalDevice {
         guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
             return
         }
-        answer(\.pings, token, .success(.now))
+        state.withLock { $0.pings.take(token) }?.resolve(.success(.now))
     }
 
     /// No further pong will be received.
-    func failPings(_ error: ElementalError) { answerAll(\.pings, .failure(error)) }
+    func failPings(_ error: ElementalError) {
+        for ping in state.withLock({ $0.pings.takeAll() }) { ping.resolve(.failure(error)) }
+    }
 
     func note(roundTrip: Duration) {
         state.withLock { state in

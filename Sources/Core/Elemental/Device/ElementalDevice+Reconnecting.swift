@@ -61,17 +61,15 @@ extension ElementalDevice {
     }
 }
 
-/// The subscribers to a device's events lie under the device's lock.
+/// The device's lock guards its subscribers.
 extension ElementalDevice: EventSource {
     package func withSubscribers<Result>(_ body: (inout EventSubscribers<DeviceEvent>) -> Result) -> Result {
         state.withLock { body(&$0.events) }
     }
 
-    /// No further events will follow.
     func finishEvents() {
         finishEventStreams()
-        // A device whose peer is a client never reconnects; its handlers are released because they may retain the
-        // device.
+        // A device whose peer is a client never reconnects, so its handlers, which may retain it, are released.
         if role == .client { removeEventHandlers() }
     }
 }

@@ -7,13 +7,12 @@ struct Endings {
     private var handlers: [UInt64: Handler] = [:]
     /// Never reused, even after the device has reconnected.
     private var lastToken: UInt64 = 0
-    /// Why the device has ended.
     private(set) var reason: DisconnectReason?
 
     var count: Int { handlers.count }
 
-    /// - Returns: the token for ``take(_:)``; `nil` if the device has already ended, so that the caller calls the handler
-    ///   with the reason.
+    /// - Returns: the token for ``take(_:)``; `nil` if the device has already ended: call the handler with the reason
+    ///   then.
     mutating func add(_ handler: @escaping Handler) -> UInt64? {
         guard reason == nil else { return nil }
         lastToken += 1
@@ -21,7 +20,7 @@ struct Endings {
         return lastToken
     }
 
-    /// Removes a handler that is no longer needed. The caller releases it once the lock is no longer held.
+    /// The caller releases the handler once the lock is no longer held.
     mutating func take(_ token: UInt64) -> Handler? { handlers.removeValue(forKey: token) }
 
     /// Records that the device has ended; the first reason stands.
@@ -33,6 +32,5 @@ struct Endings {
         return handlers.sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The device is connected again; its next end will be reported.
     mutating func reopen() { reason = nil }
 }

@@ -8,9 +8,7 @@ public struct HandlerRegistration: Sendable {
 
     package init(_ remove: @escaping @Sendable () -> Void) { self.remove = remove }
 
-    /// Removes the handler. A call in progress is not interrupted.
-    ///
-    /// A second call has no effect.
+    /// Removes the handler. A call in progress is not interrupted; a second call has no effect.
     public func cancel() { remove() }
 }
 

@@ -1,19 +1,19 @@
 public import DequeModule
 public import NIOConcurrencyHelpers
 
-/// Passes values from the event loop, which adds them, to a task, which consumes them one at a time.
+/// Passes values from the event loop to a task, which consumes them one at a time.
 ///
-/// A value that finds a task waiting is handed to it directly. Otherwise it is buffered, and the policy determines what
-/// happens when the buffer is full: of values, or of bytes. Nothing slows down the sender of a datagram, so values from
-/// datagrams are never a reason to pause: the oldest of them are dropped. In the steady state nothing is allocated. It is inlinable so that it is specialized
-/// for the type of the values in the program's module: determining the type at run time, value by value, costs several
-/// times as much as all the rest.
+/// A task that waits gets the value directly. Otherwise the value is buffered; the policy determines what happens when
+/// the buffer is full, in values or in bytes. The sender of datagrams cannot be slowed down, so their values never
+/// cause a pause: the oldest are dropped. In the steady state nothing is allocated.
+///
+/// It is inlinable so that it is specialized for the values' type in the program's module: unspecialized generic code
+/// costs several times as much as all the rest.
 @usableFromInline
 final class ValueStream<Value: Sendable>: Sendable {
-    /// What happens when values arrive faster than they are consumed.
     @usableFromInline
     enum Policy: Sendable {
-        /// The device is paused when `high` values are buffered, and resumed when `low` are left. Of those from datagrams
+        /// Pauses the device when `high` values are buffered, and resumes it when `low` are left. Of datagrams' values
         /// the newest `high` are kept.
         case pausing(low: Int, high: Int)
         /// Only the newest `count` values are kept.
@@ -23,7 +23,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let value: Value
-        /// The memory that it takes.
+        /// In memory.
         @usableFromInline let byteCount: Int
         /// Orders the entries of both buffers.
         @usableFromInline let number: UInt64
@@ -61,22 +61,21 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     @usableFromInline
     struct State: Sendable {
-        /// Values that wait for the consumer, however slow it is.
+        /// Values that are never dropped.
         @usableFromInline var kept = Buffer()
         /// Values of which the oldest may be dropped.
         @usableFromInline var droppable = Buffer()
         @usableFromInline var lastNumber: UInt64 = 0
-        /// Tasks that wait for a value, in order; normally there is at most one.
+        /// Waiting tasks, in order; normally at most one.
         @usableFromInline var consumers: Deque<Consumer> = []
-        /// The token of the pause that this stream has put on its device.
+        /// The token of this stream's pause on its device.
         @usableFromInline var pause: UInt64?
-        /// Whether further values are refused. Those that are buffered can still be consumed.
+        /// Whether further values are refused. Buffered ones can still be consumed.
         @usableFromInline var isFinished = false
         @usableFromInline var onTermination: (@Sendable () -> Void)?
 
         @inlinable init() {}
 
-        /// Removes the oldest entry.
         @inlinable
         mutating func popFirst() -> Entry? {
             guard let other = droppable.entries.first else { return kept.popFirst() }
@@ -93,13 +92,12 @@ final class ValueStream<Value: Sendable>: Sendable {
     }
 
     @usableFromInline let policy: Policy
-    /// The bound of each buffer. A single value may be longer.
+    /// The limit of each buffer. A single value may be longer.
     @usableFromInline let maximumByteCount: Int
-    /// Pauses reading. The result identifies this pause.
+    /// Pauses reading; the result identifies the pause.
     @usableFromInline let pause: @Sendable () -> UInt64
-    /// Undoes one pause.
     @usableFromInline let resume: @Sendable (UInt64) -> Void
-    /// Told how many values were dropped that the consumer did not ask to have dropped.
+    /// Called with the number of values dropped against the consumer's wish.
     @usableFromInline let didDrop: @Sendable (Int) -> Void
     @usableFromInline let state = NIOLockedValueBox(State())
 
@@ -115,7 +113,7 @@ final class ValueStream<Value: Sendable>: Sendable {
         self.didDrop = didDrop
     }
 
-    /// Runs `body` once, when the stream has finished or its consumer is gone; at once if that has happened already.
+    /// Runs `body` once, when the stream has finished or its consumer is gone, or at once if that has happened.
     @inlinable
     func onTermination(_ body: @escaping @Sendable () -> Void) {
         let isFinished = state.withLockedValue { state in
@@ -142,8 +140,8 @@ final class ValueStream<Value: Sendable>: Sendable {
             let entry = Entry(value, wireByteCount: wireByteCount, number: state.lastNumber)
             if case .pausing(_, let high) = policy, !isDatagram {
                 state.kept.append(entry)
-                // Pause under the lock: a consumer that empties the buffer meanwhile must find the pause in order to
-                // undo it.
+                // Pauses under the lock, so that a consumer that empties the buffer meanwhile finds the pause and
+                // undoes it.
                 let isFull = state.kept.entries.count >= high || state.kept.byteCount >= maximumByteCount
                 if isFull, state.pause == nil { state.pause = pause() }
             } else {
@@ -156,9 +154,9 @@ final class ValueStream<Value: Sendable>: Sendable {
         if dropCount > 0 { didDrop(dropCount) }
     }
 
-    /// Drops the oldest values beyond the bounds.
+    /// Drops the oldest values beyond the limits.
     ///
-    /// - Returns: how many, except those that the consumer asked to have dropped.
+    /// - Returns: how many were dropped against the consumer's wish.
     @inlinable
     func drop(from buffer: inout Buffer) -> Int {
         var count = 0
@@ -172,13 +170,12 @@ final class ValueStream<Value: Sendable>: Sendable {
         return count
     }
 
-    /// No further values will follow. Those that are buffered can still be consumed, and no longer exert backpressure.
+    /// No further values follow. Buffered ones can still be consumed, and no longer exert backpressure.
     @inlinable
     func finish() { terminate(keepingValues: true) }
 
     // MARK: The consumer's side
 
-    /// The consumer is gone.
     @inlinable
     func cancel() { terminate(keepingValues: false) }
 
@@ -213,7 +210,6 @@ final class ValueStream<Value: Sendable>: Sendable {
         return .value(value, resume: state.pause.take())
     }
 
-    /// Resumes the consumer with the next value, as soon as there is one.
     @inlinable
     func wait(_ consumer: Consumer) {
         let next = state.withLockedValue { state in

@@ -2,32 +2,32 @@ import CoreMetrics
 import NIOPosix
 import Support
 
-/// What a device's statistics are reported as, and to whom.
+/// Where a device's statistics are reported, and under which key.
 struct MetricsAccount: Sendable {
     let reporter: MetricsReporter
     let key: Key
 
-    /// What tells one set of metrics from another. The clients of a service share one: their names are theirs to choose,
-    /// and would make metrics without end.
+    /// Distinguishes sets of metrics. The clients of a service share one: they choose their names, so there could be
+    /// any number of them.
     struct Key: Sendable, Hashable {
         /// Which end this program is.
         enum Role: String {
             case client, service
         }
 
-        /// The service's name, such as `robot`; empty where a client connected by host and port.
+        /// The service's name, such as `robot`; empty if the client connected by host and port.
         let service: String
         /// The name of the service's instance, or its host and port.
         let device: String
         let role: Role
 
-        /// The dimensions of a metric. The label `instance` belongs to Prometheus, so it is not used.
+        /// The label `instance` belongs to Prometheus, so it is not used.
         var dimensions: [(String, String)] { [("service", service), ("device", device), ("role", role.rawValue)] }
     }
 
-    /// The account of a client's device or a service's; `nil` if the program has no backend for metrics.
+    /// The account of a client's device or of a service; `nil` if the program has no backend for metrics.
     ///
-    /// To be called in the task of the program, which may have a backend of its own.
+    /// Call it in the program's task, which may have a backend of its own.
     static func current(service: String, device: String, role: Key.Role) -> MetricsAccount? {
         MetricsReporter.current.map {
             MetricsAccount(reporter: $0, key: Key(service: service, device: device, role: role))
@@ -44,20 +44,19 @@ protocol MetricsSource: AnyObject, Sendable {
     var isConnected: Bool { get }
 }
 
-/// Reports the statistics of devices to the program's backend for metrics (swift-metrics): what has been counted once a
-/// second, from a single task, which runs while there is a device, and at the end of a device at once.
+/// Reports the statistics of devices to the program's metrics backend (swift-metrics): once a second, from a single
+/// task that runs while there are devices, and at once when a device ends.
 ///
-/// Counting costs a device nothing more than without a backend, and the backend is never called on an event loop.
+/// Counting costs a device no more than without a backend, and the backend is never called on an event loop.
 final class MetricsReporter: Sendable {
-    /// A device whose statistics are reported.
     fileprivate struct Entry {
         let key: MetricsAccount.Key
-        /// Weak, so that a device whose event loop was shut down does not stay for ever.
+        /// Weak, so that a device whose event loop was shut down is released.
         weak var device: (any MetricsSource)?
         var reported: MetricsSample
     }
 
-    /// What a device had counted at its end, and what of it was reported before.
+    /// What a device had counted at its end, and the part that was reported before.
     fileprivate struct Final {
         let key: MetricsAccount.Key
         let reported: MetricsSample
@@ -66,14 +65,13 @@ final class MetricsReporter: Sendable {
 
     fileprivate struct State {
         var devices: [ObjectIdentifier: Entry] = [:]
-        /// The devices that have ended since the last report.
+        /// Since the last report.
         var ended: [Final] = []
         var isRunning = false
         /// Opens when a device has ended.
         var ending = Latch()
-        /// The metrics that exist.
         var series: [MetricsAccount.Key: MetricsSeries] = [:]
-        /// The accounts without a device, those that have had none for the longest time first.
+        /// The accounts without a device, least recently used first.
         var idle: [MetricsAccount.Key] = []
     }
 
@@ -81,7 +79,7 @@ final class MetricsReporter: Sendable {
     private let state = Locked(State())
 
     private static let interval: Duration = .seconds(1)
-    /// The most accounts without a device whose metrics are kept, so that a counter goes on when the service is connected
+    /// How many accounts without a device keep their metrics, so that a counter goes on when the service is connected
     /// again.
     static let maximumIdleCount = 256
 
@@ -91,10 +89,10 @@ final class MetricsReporter: Sendable {
 
     /// Reports the device's statistics from now on, including what it has counted already.
     func begin(_ device: any MetricsSource, as key: MetricsAccount.Key) {
-        // One that had ended has reported what it counted before.
+        // At its end a device has reported what it had counted.
         let reported = device.metricsAtEnd ?? MetricsSample()
         let starts = state.withLock { state in
-            // An entry of a device that is not there any more may have had the same address.
+            // The entry of a released device may have had the same address.
             guard state.devices[ObjectIdentifier(device)]?.device == nil else { return false }
             state.devices[ObjectIdentifier(device)] = Entry(key: key, device: device, reported: reported)
             defer { state.isRunning = true }
@@ -103,7 +101,6 @@ final class MetricsReporter: Sendable {
         if starts { Task { await run() } }
     }
 
-    /// The device counts nothing any more.
     func end(_ device: any MetricsSource) {
         let sample = device.metricsSample
         let ending: Latch? = state.withLock { state in
@@ -132,7 +129,7 @@ final class MetricsReporter: Sendable {
         }
     }
 
-    /// Hands the backend what has been counted since the last time.
+    /// Reports what has been counted since the last time.
     private func report() {
         // Devices are released without the lock: the last reference may be this one.
         var devices: [any MetricsSource] = []
@@ -153,9 +150,9 @@ final class MetricsReporter: Sendable {
         for series in superfluous { series.destroy() }
     }
 
-    /// What there is to report of each account that has or had a device.
+    /// What to report of each account that has or had a device.
     ///
-    /// - Parameter living: takes the devices, to be released later.
+    /// - Parameter living: receives the devices, to be released later.
     private static func reports(
         _ state: inout State, _ living: inout [any MetricsSource]
     ) -> [MetricsAccount.Key: MetricsReport] {
@@ -167,7 +164,7 @@ final class MetricsReporter: Sendable {
         for (identity, entry) in state.devices {
             guard let device = entry.device else {
                 state.devices[identity] = nil
-                // Its connection does not count any more, perhaps as the account's last.
+                // Reports that the account has one connection less, perhaps none.
                 reports[entry.key] = reports[entry.key] ?? MetricsReport()
                 continue
             }
@@ -182,9 +179,9 @@ final class MetricsReporter: Sendable {
 }
 
 extension MetricsReporter.State {
-    /// Notes which accounts have no device any more.
+    /// Updates the idle accounts.
     ///
-    /// - Returns: the metrics of those that have had none for the longest time, where there are too many.
+    /// - Returns: the metrics of the evicted ones.
     fileprivate mutating func retire() -> [MetricsSeries] {
         let living = Set(devices.values.map(\.key))
         idle.removeAll { living.contains($0) }
@@ -200,14 +197,14 @@ extension MetricsReporter.State {
 
 extension MetricsReporter {
     private static let all = Locked<[ObjectIdentifier: MetricsReporter]>([:])
-    /// The most reporters to backends that are kept without a device. A program has one backend.
+    /// How many reporters without a device are kept. A program has one backend.
     private static let maximumCount = 8
 
-    /// The reporter to the backend of the current task, else the program's; `nil` if there is none.
+    /// The reporter to the backend of the current task or of the program; `nil` if there is none.
     static var current: MetricsReporter? {
         let factory = MetricsSystem.factory
         guard !(factory is NOOPMetricsHandler) else { return nil }
-        // Only an object can be recognised.
+        // Only objects have an identity to compare.
         guard type(of: factory) is any AnyObject.Type else { return MetricsReporter(factory) }
         let identity = ObjectIdentifier(factory as AnyObject)
         let (reporter, superfluous): (MetricsReporter, [MetricsReporter]) = all.withLock { all in

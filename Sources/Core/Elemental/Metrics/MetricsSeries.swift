@@ -1,7 +1,7 @@
 import CoreMetrics
 import Support
 
-/// The metrics of one account in the program's backend. Only one task at a time uses it.
+/// The metrics of one account in the program's backend. Only one task uses it at a time.
 final class MetricsSeries: Sendable {
     /// In the order of ``MetricsSample/counts``.
     private let counters: [Counter]
@@ -10,36 +10,25 @@ final class MetricsSeries: Sendable {
 
     init(_ key: MetricsAccount.Key, in factory: any MetricsFactory) {
         let dimensions = key.dimensions
-        func counter(_ name: String) -> Counter {
-            Counter(label: "elemental_\(name)_total", dimensions: dimensions, factory: factory)
+        counters = MetricsSample.counts.map { count in
+            let reason = count.reason.map { [("reason", $0)] } ?? []
+            return Counter(label: "elemental_\(count.name)_total", dimensions: dimensions + reason, factory: factory)
         }
-        func dropped(_ reason: String) -> Counter {
-            Counter(
-                label: "elemental_messages_dropped_total", dimensions: dimensions + [("reason", reason)],
-                factory: factory)
-        }
-        counters = [
-            counter("messages_received"), counter("messages_sent"), counter("bytes_received"), counter("bytes_sent"),
-            dropped("malformed"), dropped("unknown"), dropped("rejected"), dropped("replaced"), dropped("datagram"),
-            dropped("outdated"), dropped("overrun"), dropped("forged"), counter("reconnections"),
-        ]
         connections = Gauge(label: "elemental_connections", dimensions: dimensions, factory: factory)
         roundTrip = Timer(
             label: "elemental_round_trip_seconds", dimensions: dimensions, preferredDisplayUnit: .seconds,
             factory: factory)
     }
 
-    /// Hands the backend what has been counted since the last time.
     func report(_ report: MetricsReport) {
         for (counter, count) in zip(counters, MetricsSample.counts) {
-            let difference = report.counted[keyPath: count]
+            let difference = report.counted[keyPath: count.path]
             if difference > 0 { counter.increment(by: difference) }
         }
         connections.record(report.connections)
         for time in report.roundTrips { roundTrip.recordNanoseconds(time.nanoseconds) }
     }
 
-    /// The metrics are not needed any more.
     func destroy() {
         for counter in counters { counter.destroy() }
         connections.destroy()
@@ -47,52 +36,56 @@ final class MetricsSeries: Sendable {
     }
 }
 
-/// What there is to tell of an account.
+/// What to report of an account since the last report.
 struct MetricsReport: Sendable {
-    /// What its devices have counted since the last report.
     var counted = MetricsSample()
-    /// How many of its devices are connected.
+    /// How many devices are connected now.
     var connections = 0
-    /// The newest round trip of each device that has measured one since the last report.
+    /// The newest round trip of each device that has measured one.
     var roundTrips: [Duration] = []
 
     /// Adds what a device has counted since `before`.
     mutating func add(_ sample: MetricsSample, since before: MetricsSample) {
         counted.add(sample, since: before)
-        if sample.roundTrips > before.roundTrips, let time = sample.roundTripTime { roundTrips.append(time) }
+        if sample.roundTrips > before.roundTrips, let time = sample.statistics.roundTripTime { roundTrips.append(time) }
     }
 }
 
-/// Counts of a device or of several, at one moment or since an earlier one.
+/// The counts of a device at one moment, or what several have counted since an earlier one.
 struct MetricsSample: Sendable {
-    var messagesReceived = 0
-    var messagesSent = 0
-    var bytesReceived = 0
-    var bytesSent = 0
-    var malformed = 0
-    var unknown = 0
-    var rejected = 0
-    var replaced = 0
-    var datagrams = 0
-    var outdated = 0
-    var overrun = 0
-    var forged = 0
+    var statistics = DeviceStatistics()
     var reconnections = 0
     /// How many round trips were measured.
     var roundTrips = 0
-    /// The newest of them.
-    var roundTripTime: Duration?
 
-    init() {}
+    /// A count that is reported as a counter.
+    struct Count: Sendable {
+        let path: WritableKeyPath<MetricsSample, Int> & Sendable
+        let name: String
+        /// Why messages were dropped.
+        var reason: String?
+    }
 
-    /// The counts that become counters.
-    static let counts: [WritableKeyPath<MetricsSample, Int> & Sendable] = [
-        \.messagesReceived, \.messagesSent, \.bytesReceived, \.bytesSent, \.malformed, \.unknown, \.rejected,
-        \.replaced, \.datagrams, \.outdated, \.overrun, \.forged, \.reconnections,
+    static let counts = [
+        Count(path: \.statistics.messagesReceived, name: "messages_received"),
+        Count(path: \.statistics.messagesSent, name: "messages_sent"),
+        Count(path: \.statistics.bytesReceived, name: "bytes_received"),
+        Count(path: \.statistics.bytesSent, name: "bytes_sent"),
+        Count(path: \.statistics.messagesMalformed, name: "messages_dropped", reason: "malformed"),
+        Count(path: \.statistics.messagesUnknown, name: "messages_dropped", reason: "unknown"),
+        Count(path: \.statistics.messagesRejected, name: "messages_dropped", reason: "rejected"),
+        Count(path: \.statistics.messagesReplaced, name: "messages_dropped", reason: "replaced"),
+        Count(path: \.statistics.datagramsDropped, name: "messages_dropped", reason: "datagram"),
+        Count(path: \.statistics.messagesOutdated, name: "messages_dropped", reason: "outdated"),
+        Count(path: \.statistics.messagesOverrun, name: "messages_dropped", reason: "overrun"),
+        Count(path: \.statistics.datagramsForged, name: "messages_dropped", reason: "forged"),
+        Count(path: \.reconnections, name: "reconnections"),
     ]
 
     /// Adds what has been counted since `before`.
     mutating func add(_ now: MetricsSample, since before: MetricsSample) {
-        for count in Self.counts { self[keyPath: count] += max(0, now[keyPath: count] - before[keyPath: count]) }
+        for count in Self.counts {
+            self[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
+        }
     }
 }

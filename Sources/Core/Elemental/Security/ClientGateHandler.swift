@@ -4,42 +4,33 @@ import NIOSSL
 import NIOTLS
 import Support
 
-/// Above TLS in a client's connection until it has a session: checks what TLS has negotiated, and carries out what a
-/// ``ClientAdmission`` decides.
+/// The handler above TLS in a client's connection until it has a session: checks what TLS negotiated, and carries out
+/// what a ``ClientAdmission`` decides.
 final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    /// How it ended for a client that is not refused.
     enum Outcome {
-        /// A session may begin.
         case authorised(AuthorisingService)
         /// The service said how to pair.
         case asked(PairingOffer)
-        /// The service has opened its pairing window.
         case windowOpened(OpenedPairing)
-        /// The service has revoked a client.
         case revoked(RemoteRevocation)
     }
 
-    /// Why there is no session.
     enum Failure: Error {
         /// The service's key is not accepted.
         case otherKey(Fingerprint)
-        /// The other end does not speak TLS, or TLS failed.
+        /// The peer does not speak TLS, or TLS failed.
         case notEncrypted(String)
         case timedOut
-        /// The connection ended before the service answered anything, as one does of a host that has begun too many
-        /// handshakes.
+        /// The connection ended before the service answered, as happens to a host that has begun too many handshakes.
         case unanswered
-        /// The connection ended.
         case closed
         case refused(AdmissionRefusal)
-        /// This client cannot store the service.
         case notStored(any Error)
     }
 
-    /// What a client does inside TLS, before a session.
     struct Plan {
         /// Whether the service may have that key.
         let accepts: @Sendable (Fingerprint) -> Bool
@@ -50,13 +41,11 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         let timeout: TimeAmount
     }
 
-    /// How far a pairing is that the store is told of.
     enum PairingStep: Sendable {
         case pending, complete, withdrawn
     }
 
-    /// How long a client waits before it tries once more, after a connection that ended unanswered: limits of handshakes
-    /// are for a second.
+    /// How long to wait before the second attempt after an unanswered one: handshakes are limited per second.
     static let pause = TimeAmount.seconds(1)
 
     private enum Phase {
@@ -66,19 +55,17 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let plan: Plan
-    /// The key that was not accepted.
     private let rejected: Locked<Fingerprint?>
     private let completion: (Result<Outcome, Failure>) -> Void
     private var phase = Phase.handshake
-    /// Why the service could not be stored.
     private var failure: (any Error)?
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
     /// Encrypts a connected channel, and begins to read from it.
     ///
-    /// - Parameter completion: called once, on the event loop. If it is authorised, it adds the session, which then
-    ///   receives what has arrived of it; otherwise the channel is closed.
+    /// - Parameter completion: called once, on the event loop. If the client is authorised, it adds the session, which
+    ///   then receives the bytes that follow; otherwise the channel is closed.
     static func begin(
         on channel: any Channel, as identity: TLSIdentity, _ plan: Plan,
         completion: @escaping (Result<Outcome, Failure>) -> Void
@@ -169,7 +156,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
         case .store(let service, let isPending):
             plan.store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
-                // Said to the service too, which need not know of this machine's files.
+                // The service is told that storing failed, but nothing about this machine's files.
                 failure = if case .failure(let error) = result { error } else { nil }
                 advance { $0.stored(result.mapError { _ in .notStoredByClient }) }
             }
@@ -193,14 +180,14 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             let clients = names.map { RemoteRevocation.Client(fingerprint: $0.fingerprint, name: $0.name) }
             finish(.success(.revoked(RemoteRevocation(letInCount: count, letIn: clients))))
         case .close:
-            // After what was sent: TLS writes in order.
+            // TLS writes in order, so this follows what was sent.
             context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
                 context.close(promise: nil)
             }
         }
     }
 
-    /// Carries out what follows from a pairing that was completed after the connection had ended.
+    /// Completes a pairing whose connection has ended.
     private func performClosed(_ action: ClientAdmission.Action) {
         switch action {
         case .authorised(let service): finish(.success(.authorised(service)))

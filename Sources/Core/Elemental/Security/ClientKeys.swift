@@ -3,8 +3,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A client's identity and trusted services, which may be made while it runs, and the connections that wait for a change
-/// of them. Shared by all copies of a ``ClientSecurity``: one look a second serves all its connections.
+/// A client's identity and trusted services, which may appear while it runs, and the connections that wait for changes.
+/// All copies of a ``ClientSecurity`` share it: one look per second serves all their connections.
 final class ClientKeys: Sendable {
     /// The trusted services and this client's own key, as last read.
     struct Trust: Sendable {
@@ -13,7 +13,6 @@ final class ClientKeys: Sendable {
     }
 
     private struct Watcher {
-        /// The revision that it was told; `nil` for none.
         var told: TrustRevision?
         let tell: @Sendable (Trust) -> Void
     }
@@ -37,7 +36,6 @@ final class ClientKeys: Sendable {
         state.withLock { $0.keys = keys }
     }
 
-    /// Those that were there at the last look.
     var known: ClientSecurity.Keys? { state.withLock { $0.keys } }
 
     /// Blocks.
@@ -50,7 +48,8 @@ final class ClientKeys: Sendable {
         }
     }
 
-    /// Calls the handler on the event loop with what is trusted, soon and after each change, until the result is released.
+    /// Calls the handler on the event loop with the trusted services, soon and after each change, until the result is
+    /// released.
     func watch(on eventLoop: any EventLoop, _ handler: @escaping (Trust) -> Void) -> AnyObject {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
         let registration = Registration(self)
@@ -71,7 +70,7 @@ final class ClientKeys: Sendable {
         }
     }
 
-    /// Blocks. What cannot be read is reported by the next attempt to connect.
+    /// Blocks. If the store cannot be read, the next attempt to connect reports it.
     private func look() {
         if let keys = try? read() {
             let revision = keys.store.revision()
@@ -108,14 +107,13 @@ final class ClientKeys: Sendable {
 }
 
 extension ClientKeys.Trust {
-    /// Whether a pairing that was made during a connection gives more than the connection has.
+    /// Whether a pairing made during a connection permits more than the connection does.
     ///
     /// - Parameters:
-    ///   - target: what is connected to.
     ///   - key: the service's proven identity; `nil` if the connection is not encrypted.
-    ///   - granted: what the service lets this client do.
-    ///   - wanted: what this client wants to do.
-    ///   - pins: those that the connection was decided by.
+    ///   - granted: the role that the connection has.
+    ///   - wanted: the role that this client asks for.
+    ///   - pins: those that decided how the connection was made.
     func gives(
         _ target: ConnectionTarget, key: Fingerprint?, granted: Role, wanted: Role, since pins: [TrustedService]
     ) -> Bool {
@@ -127,7 +125,7 @@ extension ClientKeys.Trust {
 }
 
 extension PinMatch {
-    /// The pins that say so.
+    /// The pins of which the match consists.
     var pins: [TrustedService] {
         switch self {
         case .pinned(let pin), .renamed(let pin), .sibling(let pin): [pin]
@@ -136,7 +134,7 @@ extension PinMatch {
         }
     }
 
-    /// Whether the target was paired since then, or for another role. A host and port are paired only by that port.
+    /// Whether the target was paired since, or for another role. For a host and port only pins of that port count.
     fileprivate func isNews(for target: ConnectionTarget, since old: [TrustedService]) -> Bool {
         let news = pins.filter { pin in
             !old.contains { $0.fingerprint == pin.fingerprint && $0.role == pin.role && $0.service == pin.service }

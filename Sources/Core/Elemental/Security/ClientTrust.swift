@@ -3,15 +3,14 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-/// What is decided about a connection of a client before it is made.
 enum ConnectionSecurity: Sendable {
     case plain
     case encrypted(ExpectedService)
-    /// Encrypted if the service admits this client by the pairing with another service of the same identity, otherwise
-    /// plain: it is not paired itself.
+    /// Encrypted if the service admits this client because another service of the same identity is paired; otherwise
+    /// plain.
     case encryptedOrPlain(ExpectedService)
 
-    /// The pins that it was decided by.
+    /// The pins that decided it.
     var pins: [TrustedService] {
         switch self {
         case .plain: []
@@ -20,31 +19,17 @@ enum ConnectionSecurity: Sendable {
     }
 }
 
-/// Which service a client expects at the other end of an encrypted connection.
+/// The service that a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
-    /// What is known about it before its key is proven.
+    /// What is known before its key is proven.
     let match: PinMatch
-    private let target: ConnectionTarget
-    private let peers: TrustedPeers
-    private let store: any TrustStore
+    fileprivate let target: ConnectionTarget
+    fileprivate let peers: TrustedPeers
+    fileprivate let store: any TrustStore
     /// The identity that an earlier connection of the same device has proven.
-    private let proven: Fingerprint?
+    fileprivate let proven: Fingerprint?
 
-    fileprivate init(
-        _ identity: TLSIdentity, _ target: ConnectionTarget, _ peers: TrustedPeers, _ store: any TrustStore,
-        _ match: PinMatch, proven: Fingerprint?
-    ) {
-        self.identity = identity
-        self.match = match
-        self.target = target
-        self.peers = peers
-        self.store = store
-        self.proven = proven
-    }
-
-    /// What a key of the other end means.
-    ///
     /// - Parameter service: the name by which the service introduced itself; `nil` before it has.
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
         if let proven, key != proven { return .identityChanged }
@@ -53,7 +38,6 @@ struct ExpectedService: Sendable {
         return peers.verdict(on: key, of: target, own: identity.fingerprint)
     }
 
-    /// Whether the key is that of the service that is wanted.
     func accepts(_ key: Fingerprint, service: String? = nil) -> Bool {
         switch verdict(on: key, service: service) {
         case .trusted, .sibling, .own: true
@@ -63,14 +47,14 @@ struct ExpectedService: Sendable {
 }
 
 extension ExpectedService {
-    /// Why it is only connected to encrypted, where it was not wanted by its name.
+    /// Why the connection must be encrypted.
     var reason: String {
         guard case .knownHost(let entries) = match else { return "it is paired" }
         let names = entries.prefix(3).map { "'\($0.service)/\($0.instance)'" }.joined(separator: ", ")
         return "\(names) was reached at this host and is paired"
     }
 
-    /// Stores where the service was reached, if that is new. Nobody waits for it, and it may fail: the key is what counts.
+    /// Stores a new address of the service, in the background. This may fail: only the key matters.
     func noteReached(_ key: Fingerprint, at address: SocketAddress?) {
         guard case .trusted(let entry) = verdict(on: key), let address, let port = address.port else { return }
         let host = TrustedService.Host(address.hostText, port: UInt16(clamping: port))
@@ -89,7 +73,7 @@ extension ClientSecurity {
     /// Decides how to connect. Blocks: reads the store.
     ///
     /// - Parameters:
-    ///   - announced: what the service's TXT record says that it requires. Anyone could have published that.
+    ///   - announced: what the service's TXT record says that it requires, which anyone can publish.
     ///   - proven: the identity that an earlier connection of the same device has proven; `nil` if none was encrypted.
     ///   - name: the service's name, or host and port, for messages.
     func decide(
@@ -105,11 +89,11 @@ extension ClientSecurity {
             let peers = try keys.store.read()
             let match = peers.match(target, own: keys.identity.fingerprint)
             let isSibling = if case .sibling = match { true } else { false }
-            // A host and port do not say which service is there: its key does, such as that of another program of this
-            // user.
+            // A host and port do not say which service is there; only its key does.
             if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
                 let expected = ExpectedService(
-                    try TLSIdentity(keys.identity), target, peers, keys.store, match, proven: proven)
+                    identity: try TLSIdentity(keys.identity), match: match, target: target, peers: peers,
+                    store: keys.store, proven: proven)
                 let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
                 return isSibling && !mustBeEncrypted ? .encryptedOrPlain(expected) : .encrypted(expected)
             }
@@ -125,7 +109,6 @@ extension ClientSecurity {
     }
 }
 
-// Why a client is not connected to a service that should be paired.
 extension ElementalError {
     static func notPaired(_ name: String) -> ElementalError {
         ElementalError(.notPaired, "'\(name)' is not paired with this client; pair them first (elemental pair)")

@@ -6,21 +6,19 @@ import Support
 
 /// Starts the sessions of a service's connections.
 protocol ServiceGateOwner: AnyObject {
-    /// Adds a session to a connection, which is active.
+    /// Adds a session to an active connection.
     ///
     /// - Parameter client: `nil` if the connection is not encrypted.
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws
-    /// Whether clients without encryption are served.
     var admitsPlainClients: Bool { get }
-    /// Something happened about pairing.
     func gateReports(_ event: PairingEvent)
 }
 
-/// Where the connections of a service that offers encryption wait until it is known what they are and who their peers
-/// are, each in a ``ServiceGateHandler``. On the service's event loop.
+/// Holds the connections of a service that offers encryption, each in a ``ServiceGateHandler``, until their peers are
+/// known. On the service's event loop.
 final class ServiceGate {
-    /// How long a client may send nothing before it is taken for a plain one that waits for the service; those wait for
-    /// 3 s. A client of this framework sends something at once, which may be lost twice on the way.
+    /// How long a client may be silent before it counts as a plain one that waits for the service; those wait for 3 s.
+    /// A client of this framework sends at once, and its first packet may be lost twice.
     static let silence = TimeAmount.seconds(1)
     /// How many bytes a peer may send until it is authorised.
     static let maximumByteCount = 8 * 1024
@@ -30,11 +28,10 @@ final class ServiceGate {
     let tls: TLSIdentity
     let trust: TrustWatch
     let logger: Logger
-    /// The time in which clients may pair, shared by all connections.
+    /// Shared by all connections.
     var window = PairingWindow()
-    /// The service's name.
     private let service: String
-    /// The number of the window that was reported last as open.
+    /// The number of the window that was last reported as open.
     private var reportedWindow: Int?
     private var windowTimer: Scheduled<Void>?
     let limits: AcceptLimits
@@ -55,7 +52,6 @@ final class ServiceGate {
         self.owner = owner
     }
 
-    /// Adds a handler to a connection that was accepted, within the limits.
     func accept(_ channel: any Channel) throws {
         guard !isClosed else { return channel.close(promise: nil) }
         let handler = ServiceGateHandler(self, ObjectIdentifier(channel))
@@ -63,18 +59,16 @@ final class ServiceGate {
         try channel.pipeline.syncOperations.addHandler(handler)
     }
 
-    /// The handler's connection was closed.
     func remove(_ id: ObjectIdentifier) {
         waiting[id] = nil
         limits.waste(id)
     }
 
-    /// The handler's connection gets a session, which is worth it unless it only refuses the client.
+    /// Stops counting a connection that gets a session, unless the session only refuses the client.
     func admit(_ id: ObjectIdentifier, _ client: AuthorisedClient?) {
         if client != nil || owner?.admitsPlainClients == true { limits.remove(id) }
     }
 
-    /// Adds the session to a connection, after its handler.
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
         guard let owner else { return channel.close(promise: nil) }
         try owner.begin(channel, for: client)
@@ -89,14 +83,13 @@ final class ServiceGate {
             storedRole: { client throws(AdmissionRefusal) in try trust.value.storedRole(of: client) })
     }
 
-    /// Whether the connection comes from this host. One to an address of its own network interfaces, where Zeroconf finds
-    /// the service, has that address at both ends and goes over the loopback interface as well.
+    /// Whether the peer is on this host. A connection to an address of the host's own interfaces, where Zeroconf finds
+    /// the service, has that address at both ends and uses the loopback interface as well.
     private static func isLoopback(_ channel: any Channel) -> Bool {
         guard let peer = channel.remoteAddress.map(PeerHost.init) else { return false }
         return peer.isLoopback || peer == channel.localAddress.map(PeerHost.init)
     }
 
-    /// Stores a client that has paired.
     func store(_ client: PairedClient) -> EventLoopFuture<Void> {
         let trusted = TrustedClient(
             fingerprint: client.fingerprint, name: client.name, role: client.role, services: [service],
@@ -112,7 +105,9 @@ final class ServiceGate {
         return storing.nonisolated()
     }
 
-    /// Removes a client from this service for an admin, and says whom it has let in.
+    /// Removes a client from this service for an admin.
+    ///
+    /// - Returns: the clients that it has paired.
     func revoke(
         _ client: Fingerprint, by admin: Fingerprint
     ) -> EventLoopFuture<(pairedCount: Int, paired: [PairedName])> {
@@ -139,7 +134,7 @@ final class ServiceGate {
         windowChanged()
     }
 
-    /// The pairing window was opened or closed, or an attempt began.
+    /// Reports that the pairing window has opened or closed, and schedules its next change.
     ///
     /// - Returns: whether an admin has opened it.
     @discardableResult
@@ -159,7 +154,7 @@ final class ServiceGate {
         return isOpenedByAdmin
     }
 
-    /// Closes every connection that has no session yet, and those to come.
+    /// Closes every connection without a session, and refuses later ones.
     func close() {
         isClosed = true
         closePairing()

@@ -7,20 +7,20 @@ import NIOTLS
 
 /// The last handler of an accepted connection until it has a session.
 ///
-/// It looks at the first bytes before the service sends anything. A plain client's are passed on to a plain session; a
-/// ClientHello to TLS, which is added below. What TLS decrypts is the client's request, which is admitted or refused.
+/// It examines the first bytes before the service sends anything. Those of a plain client go to a plain session; a
+/// ClientHello goes to TLS, which is added below. What TLS decrypts is the client's request, which is admitted or
+/// refused.
 final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private enum Phase {
-        /// The first bytes are awaited; these were received.
+        /// Waits for the first bytes, with those received so far.
         case firstBytes(ByteBuffer?)
         case handshake
         case admission(ServiceAdmission)
-        /// All is sent; the client closes the connection.
+        /// Everything is sent; the client closes the connection.
         case closing
-        /// The connection has a session, or is closed.
         case over
     }
 
@@ -92,7 +92,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     // MARK: Ends
 
-    /// Closes the connection, which is nobody's yet.
     func close() {
         let context = context
         finish()
@@ -125,7 +124,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         begin(for: nil, received: received)
     }
 
-    /// Adds the session and passes it what was received. This handler has done its work then.
+    /// Adds the session, passes it the bytes received, and removes this handler.
     private func begin(for client: AuthorisedClient?, received: ByteBuffer?) {
         guard let context else { return }
         gate.admit(id, client)
@@ -148,7 +147,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func beginTLS() {
         guard let context, case .firstBytes(let received?) = phase else { return }
-        // Counted, and refused, before it costs anything but the bytes.
+        // Too many handshakes are refused before they cost anything but the bytes.
         guard gate.limits.beginHandshake(id) else { return drop("there are too many handshakes") }
         silenceTimer?.cancel()
         phase = .handshake
@@ -225,7 +224,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 }
 
 extension AdmissionRefusal {
-    /// The refusal that a client is sent. It does not say where and how this machine keeps its files.
+    /// Hides from the client where and how this machine keeps its files.
     fileprivate init(storing error: any Error) {
         guard let error = error as? SecurityError else {
             self = .notStored
@@ -239,17 +238,16 @@ extension AdmissionRefusal {
     }
 }
 
-/// What the first bytes of a connection say about it. No sockets, no timers.
+/// Classifies a connection by its first bytes. No sockets, no timers.
 enum FirstBytes: Equatable {
     /// A TLS ClientHello.
     case tls
-    /// The plain protocol, or something that is neither.
     case plain
-    /// So far they could begin a ClientHello.
+    /// The bytes could begin a ClientHello.
     case undecided
 
-    /// A ClientHello is recognised by this many bytes: the header of a TLS record (RFC 8446, 5.1), and the type of its
-    /// first message. Two bytes would not be enough: `16 03 00 00 00` is a valid frame of element 22.
+    /// This many bytes identify a ClientHello: the header of a TLS record (RFC 8446, 5.1) and the type of its first
+    /// message. Two are not enough: `16 03 00 00 00` is a valid frame of element 22.
     private static let byteCount = 6
     private static let maximumRecordByteCount = 16_384
 
@@ -276,8 +274,8 @@ enum FirstBytes: Equatable {
     }
 }
 
-/// Closes a connection whose peer has sent more bytes than it may before it is authorised. Below TLS, so that it counts
-/// what the handshake takes, too.
+/// Closes a connection whose peer has sent too many bytes before it is authorised. It is below TLS, so that the
+/// handshake counts too.
 final class ByteLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

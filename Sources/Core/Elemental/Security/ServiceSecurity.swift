@@ -3,7 +3,7 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-/// Which clients a service admits, and how it knows them.
+/// Which clients a service admits, and how it authenticates them.
 ///
 /// ```swift
 /// configuration.security = .pairedToControl(identity: identity, store: store)
@@ -22,39 +22,38 @@ public struct ServiceSecurity: Sendable {
     /// Every client may do everything, and nothing is encrypted.
     public static let open = ServiceSecurity(policy: .open, keys: nil)
 
-    /// Clients that are paired may do what their role permits, over an encrypted connection. All others may only read.
+    /// Paired clients may do what their role permits, over encrypted connections. All others may only read.
     ///
     /// - Parameters:
-    ///   - identity: who the service is.
+    ///   - identity: the service's identity.
     ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
     public static func pairedToControl(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .pairedToControl, keys: Keys(identity: identity, store: store))
     }
 
-    /// Only clients that are paired are admitted, over encrypted connections, and may do what their role permits.
+    /// Only paired clients are admitted, over encrypted connections, and may do what their role permits.
     ///
     /// - Parameters:
-    ///   - identity: who the service is.
+    ///   - identity: the service's identity.
     ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
     public static func paired(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .paired, keys: Keys(identity: identity, store: store))
     }
 }
 
-/// Identity and trusted clients of a service that is not open, as they are when it starts.
+/// Identity and trusted clients of a service that is not open, as read when it starts.
 struct ServiceKeys: Sendable {
     let identity: any Identity
     let tls: TLSIdentity
     let store: any TrustStore
     let snapshot: TrustWatch.Snapshot
-    /// The bounds on connections without a session.
     let limits: AcceptLimits
 }
 
 extension ServiceSecurity {
     /// Reads identity and trusted clients, on a thread that may block.
     ///
-    /// - Parameter now: the clock of the limits per second.
+    /// - Parameter now: the clock of the rate limits.
     /// - Returns: `nil` for an open service.
     /// - Throws: ``ElementalError/Code/listeningFailed`` if either cannot be used: the service must not start then.
     func load(now: @escaping @Sendable () -> NIODeadline) async throws(ElementalError) -> ServiceKeys? {

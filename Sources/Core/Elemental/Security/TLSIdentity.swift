@@ -3,14 +3,14 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// This end's identity as TLS uses it, and what both ends ask of each other: TLS 1.3, a certificate of the other end
-/// with a key that its fingerprint stands for, and the protocol `elemental/1`.
+/// This end's identity as TLS uses it, and what both ends require: TLS 1.3, the peer's certificate, whose key matches
+/// its fingerprint, and the protocol `elemental/1`.
 struct TLSIdentity: Sendable {
-    /// The name of what is spoken inside TLS (ALPN). TLS goes on if the ends do not agree: both check it.
+    /// The ALPN name of the protocol inside TLS. TLS goes on if the ends do not agree, so both check it.
     static let applicationProtocol = "elemental/1"
     private static let algorithms: [SignatureAlgorithm] = [.ed25519, .ecdsaSecp256R1Sha256]
-    /// How long TLS waits for the other end's farewell before it closes the socket: not at all, since the session has
-    /// its own time limit for that, and has closed its side before.
+    /// How long TLS waits for the peer's `close_notify`: not at all, because the session has its own time limit, and
+    /// has closed its side before.
     private static let shutdownTimeout = TimeAmount.zero
 
     let fingerprint: Fingerprint
@@ -33,10 +33,10 @@ struct TLSIdentity: Sendable {
             client.certificateChain = [.certificate(certificate)]
             client.privateKey = .privateKey(key)
             self.client = client
-            // A key that does not belong to the certificate is found only here.
+            // Only this finds a key that does not belong to the certificate.
             _ = try NIOSSLContext(configuration: client)
         } catch {
-            // The errors of the TLS library only name its source files and lines.
+            // The errors of the TLS library name only its source files and lines.
             throw SecurityError(
                 .corrupt,
                 "TLS cannot use the certificate or the private key of this program's identity: one of them is damaged, or "
@@ -50,20 +50,19 @@ struct TLSIdentity: Sendable {
         configuration.applicationProtocols = [applicationProtocol]
         // By default Ed25519 is not verified.
         configuration.verifySignatureAlgorithms = algorithms
-        // The callbacks below take the place of BoringSSL's checks of names, dates and issuers. With `.none` they would
-        // not be called.
+        // The callbacks below replace BoringSSL's checks of names, dates and issuers. `.none` would not call them.
         configuration.certificateVerification = .noHostnameVerification
-        // The system's roots would be read from the disk for every context.
+        // Otherwise the system's roots would be read from the disk for every context.
         configuration.trustRoots = .certificates([])
         configuration.shutdownTimeout = shutdownTimeout
         return configuration
     }
 
-    /// A handler for one connection of a service. Any client that proves a key completes the handshake: whether it is
-    /// authorised is decided after it, by ``fingerprint(of:)``.
+    /// A handler for one connection of a service. Any client that proves a key completes the handshake;
+    /// ``fingerprint(of:)`` then decides whether it is authorised.
     ///
-    /// Each connection has its own context, which takes 20 µs: a session ticket that one context issued means nothing
-    /// to another. A client that resumes a session proves nothing, and would come back after it was revoked.
+    /// Each connection has its own context, which takes 20 µs, so that a session ticket of one means nothing to
+    /// another. A client that resumes a session proves nothing, and could come back after it was revoked.
     func makeServerHandler() throws -> NIOSSLServerHandler {
         NIOSSLServerHandler(context: try NIOSSLContext(configuration: server)) { certificates, promise in
             promise.succeed(Self.fingerprint(of: certificates) == nil ? .failed : .certificateVerified)
@@ -72,10 +71,10 @@ struct TLSIdentity: Sendable {
 
     /// A handler for one connection of a client.
     ///
-    /// - Parameter accepts: decides whether the service may have that identity, before it learns the client's. A client
-    ///   does not send its certificate to another service.
+    /// - Parameter accepts: decides whether the service may have that identity, before the client sends its
+    ///   certificate.
     func makeClientHandler(accepts: @escaping @Sendable (Fingerprint) -> Bool) throws -> NIOSSLClientHandler {
-        // No server name: services have none, and it would be sent in plain.
+        // Services have no server name, and it would be sent unencrypted.
         try NIOSSLClientHandler(context: NIOSSLContext(configuration: client), serverHostname: nil) {
             certificates, promise in
             let isAccepted = Self.fingerprint(of: certificates).map(accepts) == true
@@ -83,22 +82,21 @@ struct TLSIdentity: Sendable {
         }
     }
 
-    /// The identity that the other end proved, on a connection whose handshake is complete.
+    /// The identity that the peer proved, once the handshake is complete.
     static func fingerprint(of pipeline: ChannelPipeline) -> Fingerprint? {
         // A closed channel throws.
         guard let certificate = try? pipeline.syncOperations.nioSSL_peerCertificate() else { return nil }
         return fingerprint(of: [certificate])
     }
 
-    /// The identity in a certificate without a chain; `nil` for a chain, and for other kinds of keys than those that both
-    /// ends verify.
+    /// The identity in a certificate; `nil` for a chain, and for kinds of keys that the two ends do not verify.
     private static func fingerprint(of certificates: [NIOSSLCertificate]) -> Fingerprint? {
         guard certificates.count == 1, let bytes = try? certificates[0].toDERBytes() else { return nil }
         return try? PeerCertificate(certificate: bytes).fingerprint
     }
 }
 
-/// A private key that cannot be exported: signatures are made by whoever holds it, on a thread that may block.
+/// A private key that cannot be exported: its holder signs, on a thread that may block.
 final class ExternalKey: NIOSSLCustomPrivateKey, Hashable {
     let signatureAlgorithms: [SignatureAlgorithm]
     private let makeSignature: @Sendable ([UInt8]) throws -> [UInt8]

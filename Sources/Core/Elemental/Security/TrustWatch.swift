@@ -4,29 +4,26 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// Whom a service trusts at this moment: the contents of its store, which is looked at once a second on a thread that
-/// may block. On the service's event loop.
+/// The peers that a service trusts: its store's contents, which are checked once a second on a thread that may block.
+/// On the service's event loop.
 final class TrustWatch {
-    /// What a store held when it was read.
     struct Snapshot: Sendable {
         let peers: TrustedPeers
         let revision: TrustRevision
 
         /// Blocks.
         init(_ store: any TrustStore) throws {
-            // Before reading, so that a change in between is seen at the next look.
+            // Read first, so that a change in between is seen at the next look.
             revision = store.revision()
             peers = try store.read()
         }
     }
 
-    /// A change that was noticed.
     enum Change {
         /// Clients may do more or less than before.
         case trust
         /// The store cannot be read: nobody is trusted until it can.
         case unavailable(any Error)
-        /// The store can be read again.
         case available
         /// The service's identity was replaced or removed.
         case identityLost(any Error)
@@ -39,7 +36,7 @@ final class TrustWatch {
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
-    /// `nil` if the store cannot be read: nobody is trusted then.
+    /// `nil` while the store cannot be read.
     private var snapshot: Snapshot?
     private var timer: Scheduled<Void>?
     private var report: (Change) -> Void = { _ in }
@@ -53,14 +50,13 @@ final class TrustWatch {
         self.logger = logger
     }
 
-    /// The most that a client may do; `nil` for one that is not paired. The service's own key, which another program of
+    /// The highest role of a client; `nil` for one that is not paired. The service's own key, which another program of
     /// the same user has, needs no pairing.
     func role(of client: Fingerprint) -> Role? {
         guard let snapshot else { return nil }
         return client == identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
     }
 
-    /// The same for a client that asks to be admitted.
     func storedRole(of client: Fingerprint) throws(AdmissionRefusal) -> Role? {
         guard snapshot != nil else { throw .trustUnavailable }
         return role(of: client)
@@ -68,7 +64,7 @@ final class TrustWatch {
 
     /// Changes the store.
     ///
-    /// - Returns: a future that succeeds when the change is stored and takes effect here.
+    /// - Returns: a future that succeeds when the change is stored and in effect.
     func update<Value: Sendable>(
         _ change: @escaping @Sendable (inout TrustedPeers) throws -> Value
     ) -> EventLoopFuture<Value> {
@@ -81,7 +77,7 @@ final class TrustWatch {
         }.nonisolated()
     }
 
-    /// Looks at the store and the identity once a second from now on.
+    /// Checks the store and the identity once a second from now on.
     ///
     /// - Parameter report: called after a change.
     func start(_ report: @escaping (Change) -> Void) {
@@ -110,7 +106,7 @@ final class TrustWatch {
             guard timer != nil else { return }
             if case .success(.failure(let lost)) = result { return report(.identityLost(lost.cause)) }
             schedule()
-            // What a change of this service's own has left is newer than what was read meanwhile.
+            // This service's own change is newer than what was read meanwhile.
             guard snapshot?.revision == known else { return }
             switch result.flatMap({ $0.mapError { $0 } }) {
             case .success(nil): return

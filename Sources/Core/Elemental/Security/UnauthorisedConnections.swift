@@ -1,14 +1,14 @@
 import NIOCore
 import Support
 
-/// Bounds what connections may cost a service before their peers have proven who they are: how many there are, how many
-/// come to nothing each second, and how many TLS handshakes begin. Takes times, returns decisions. No sockets, no timers.
+/// Limits what connections cost a service before their peers are authenticated: how many there are, how many end
+/// without a session each second, and how many TLS handshakes begin. No sockets, no timers.
 ///
-/// Everything is counted for each address, for each IPv6 network (a /64, which one attacker may own) and in all. A host
-/// of which a device was authorised within the last hour counts for itself alone, so that a flood from other hosts
-/// does not keep it out.
+/// Everything is counted per address, per IPv6 network (a /64, which one attacker may own) and in total. A host where a
+/// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
+/// it out.
 struct UnauthorisedConnections: Sendable {
-    /// How many of something there may be: connections at a time, or each second.
+    /// Limits on connections at a time, or on something per second.
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
@@ -16,28 +16,27 @@ struct UnauthorisedConnections: Sendable {
     }
 
     static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64)
-    /// Connections that end without a session. Beyond it a flood is closed where it is accepted, before it costs anything
-    /// on the service's loop.
+    /// Connections that end without a session. Beyond this a flood is closed where it is accepted, before it costs the
+    /// service's loop anything.
     static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200)
     static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50)
-    /// Of a host of which a device was authorised: a script there may connect for every value.
+    /// For a host where a device was authorised: a script there may connect for every value.
     static let reservedHandshakesPerSecond = 50
-    /// For how long a host is remembered after one of its devices was authorised.
+    /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
-    /// The number of such hosts; beyond it the oldest is forgotten.
+    /// The number of remembered hosts; beyond it the oldest is forgotten.
     static let maximumReservationCount = 1024
 
-    /// Identifies a connection.
     typealias ID = ObjectIdentifier
 
     private struct Place {
         let host: PeerHost
-        /// Whether it counts for its host alone.
+        /// Whether the connection counts for its host alone.
         let isReserved: Bool
     }
 
     private var places: [ID: Place] = [:]
-    /// The places that are not reserved.
+    /// Without the reserved places.
     private var count = 0
     private var hosts: [PeerHost: Int] = [:]
     private var networks: [UInt64: Int] = [:]
@@ -46,12 +45,9 @@ struct UnauthorisedConnections: Sendable {
     private var wasted = BoundedRates(wastedPerSecond)
     private var reservations: [PeerHost: NIODeadline] = [:]
 
-    /// How many hosts and networks are remembered for what they did.
     var rememberedCount: Int { handshakes.rememberedCount + reservedHandshakes.count + wasted.rememberedCount }
 
-    /// A connection was accepted.
-    ///
-    /// - Returns: `false` if there are too many; close it then.
+    /// - Returns: `false` if there are too many connections; close this one then.
     mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
         guard hosts[host, default: 0] < Self.connections.perHost else { return false }
         let place = Place(host: host, isReserved: isReserved(host, at: now))
@@ -72,7 +68,7 @@ struct UnauthorisedConnections: Sendable {
     /// The connection has a session now.
     mutating func remove(_ id: ID) { _ = removePlace(id) }
 
-    /// The connection was closed, unless it was removed before.
+    /// The connection was closed without a session.
     mutating func waste(_ id: ID, at now: NIODeadline) {
         guard let place = removePlace(id) else { return }
         wasted.take(place.host, alone: place.isReserved, at: now)
@@ -100,7 +96,7 @@ struct UnauthorisedConnections: Sendable {
         return true
     }
 
-    /// A device of that host was authorised, or a command of an admin's carried out.
+    /// Remembers the host of a device that was authorised, or of an admin whose command was carried out.
     mutating func reserve(_ id: ID, at now: NIODeadline) {
         guard let host = places[id]?.host else { return }
         reservations[host] = now
@@ -116,7 +112,7 @@ struct UnauthorisedConnections: Sendable {
     }
 }
 
-/// How many of something there may be each second.
+/// Limits per second.
 private struct BoundedRates: Sendable {
     private var all: RateLimit
     private var hosts: RateLimits<PeerHost>
@@ -151,17 +147,16 @@ extension Dictionary where Value == Int {
     }
 }
 
-/// Allows a number of events each second, and as many at once after a pause. Takes times. No timers.
+/// A token bucket: allows a number of events per second, and as many at once after a pause. No timers.
 struct RateLimit: Sendable {
     private let perSecond: Int
-    /// When all are available again.
+    /// When the bucket is full again.
     private var recovery = NIODeadline.uptimeNanoseconds(0)
 
     init(perSecond: Int) { self.perSecond = perSecond }
 
     private var interval: TimeAmount { .nanoseconds(1_000_000_000 / Int64(perSecond)) }
 
-    /// Whether nothing was taken for so long that all are available.
     func isFull(at now: NIODeadline) -> Bool { recovery <= now }
 
     func allows(at now: NIODeadline) -> Bool { max(recovery, now) + interval <= now + .seconds(1) }
@@ -175,11 +170,11 @@ struct RateLimit: Sendable {
     }
 }
 
-/// A rate limit for each key. Keys of which nothing was taken for a second are forgotten.
+/// A token bucket per key. Full ones are evicted.
 struct RateLimits<Key: Hashable & Sendable>: Sendable {
     private let perSecond: Int
     private var limits: [Key: RateLimit] = [:]
-    /// How many keys lead to a search for those that can be forgotten.
+    /// The number of keys at which full buckets are searched for.
     private var searchCount = 64
 
     init(perSecond: Int) { self.perSecond = perSecond }
@@ -196,12 +191,12 @@ struct RateLimits<Key: Hashable & Sendable>: Sendable {
     }
 }
 
-/// The bounds on a service's connections without a session, shared by the loop that accepts and the service's own.
+/// The limits on connections without a session, shared by the loop that accepts and the service's own.
 final class AcceptLimits: Sendable {
     private let connections = Locked(UnauthorisedConnections())
     private let now: @Sendable () -> NIODeadline
 
-    /// - Parameter now: the clock of the limits per second.
+    /// - Parameter now: the clock of the rate limits.
     init(now: @escaping @Sendable () -> NIODeadline) { self.now = now }
 
     func add(_ channel: any Channel) -> Bool {
@@ -220,7 +215,7 @@ final class AcceptLimits: Sendable {
     func reserve(_ id: ObjectIdentifier) { connections.withLock { $0.reserve(id, at: now()) } }
 }
 
-/// Closes the connections that are too many before anything is set up for them. A handler of the server's channel.
+/// Closes excess connections before anything is set up for them. A handler of the server channel.
 final class AcceptLimitHandler: ChannelInboundHandler {
     typealias InboundIn = any Channel
 
@@ -232,8 +227,30 @@ final class AcceptLimitHandler: ChannelInboundHandler {
         let channel = unwrapInboundIn(data)
         guard limits.add(channel) else { return channel.close(promise: nil) }
         let id = ObjectIdentifier(channel)
-        // Unless it is removed before, because it has a session.
+        // This has no effect if the connection got a session.
         channel.closeFuture.whenComplete { [limits] _ in limits.waste(id) }
         context.fireChannelRead(data)
     }
+}
+
+/// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated, so
+/// they get only a part of the service's resources.
+struct PlainClients {
+    /// How many of the 254 UDP identifiers they can have.
+    static let maximumIdentifierCount = 64
+
+    private var sessions: [Session] = []
+
+    /// The part of a service's places that they can have: half, and at least one.
+    static func capacity(of places: Int) -> Int { (places + 1) / 2 }
+
+    var count: Int { sessions.count }
+
+    var identifierCount: Int { sessions.count { $0.udpIdentifier != 0 } }
+
+    mutating func add(_ session: Session) { sessions.append(session) }
+
+    mutating func remove(_ session: Session) { sessions.removeAll { $0 === session } }
+
+    func oldest(where matches: (Session) -> Bool) -> Session? { sessions.first(where: matches) }
 }

@@ -2,10 +2,11 @@ import Logging
 package import NIOCore
 import Support
 
-/// Keeps a server channel from retrying accept in a busy loop when the process has run out of descriptors or memory.
+/// Pauses accepting while the process has no descriptors or memory left, until a while has passed or ``goOn()`` is
+/// called.
 ///
-/// SwiftNIO reports such a failure and retries immediately, since the connection is still pending: that would use a
-/// whole core. This server channel handler pauses accepting for a while, or until ``goOn()``.
+/// SwiftNIO reports such a failure and retries at once, because the connection is still pending: that would use a whole
+/// core.
 package final class AcceptPauseHandler: ChannelInboundHandler {
     package typealias InboundIn = any Channel
 
@@ -14,7 +15,6 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
-    /// A handler for one server channel.
     package init(logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })) {
         self.logger = logger
     }
@@ -53,8 +53,8 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         accept(true, context)
     }
 
-    /// Holding back the pipeline's reads would not be enough: after a failure the channel stays registered for the read
-    /// that it has requested. Only this option cancels that.
+    /// Holding back the pipeline's reads is not enough: the channel stays registered for the read that it requested.
+    /// Only this option cancels that.
     private func accept(_ isOn: Bool, _ context: ChannelHandlerContext) {
         try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)
     }
@@ -67,14 +67,11 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
     }
 }
 
-/// Decides when a server that cannot accept retries: takes events, returns actions. No sockets, no timers.
+/// Decides when to accept again: takes events, returns actions. No sockets, no timers.
 struct AcceptPause {
-    /// Whether accepting is paused.
     private(set) var isOn = false
     private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
 
-    /// Accepting failed because descriptors or memory ran out.
-    ///
     /// - Returns: the delay before the next attempt; `nil` if accepting is already paused.
     mutating func begin() -> TimeAmount? {
         guard !isOn else { return nil }
@@ -90,6 +87,5 @@ struct AcceptPause {
         return isOn
     }
 
-    /// Accepting succeeded.
     mutating func succeed() { backOff.reset() }
 }

@@ -8,7 +8,7 @@ import struct Foundation.Data
 
 /// A service's elements and, by identifier, the encoded value last set for each.
 struct CurrentValues {
-    /// A value's bytes; a long one is shared by the devices' queues.
+    /// A value's bytes; the devices' queues share a long one.
     enum Value {
         case bytes([UInt8])
         case long(Data)
@@ -28,11 +28,9 @@ struct CurrentValues {
         }
     }
 
-    /// The elements that values are validated against.
     private(set) var table: ElementTable
     private var values: [Value?] = []
     private let policy: SecurityPolicy
-    /// The elements as clients of a role get them, once one has connected.
     private var tables: [Role: ElementTable] = [:]
 
     init(_ table: ElementTable, under policy: SecurityPolicy = .open) {
@@ -40,7 +38,7 @@ struct CurrentValues {
         self.policy = policy
     }
 
-    /// The elements as clients of that role get them.
+    /// The elements as clients with that role see them.
     mutating func table(for role: Role) -> ElementTable {
         if policy == .open { return table }
         if let known = tables[role] { return known }
@@ -49,8 +47,8 @@ struct CurrentValues {
         return table
     }
 
-    /// Withholds from a client what its role may not read. A client that knows earlier elements, and is about to be
-    /// disconnected, does not get values of new ones either.
+    /// Hides from a client what its role may not read, even if the client still knows earlier elements and is about to
+    /// be disconnected.
     mutating func restrict(_ device: ElementalDevice) {
         guard policy != .open else { return }
         let hidden = table(for: device.grantedRole ?? .plain).hidden
@@ -93,5 +91,14 @@ struct CurrentValues {
 
     private mutating func makeRoom(for id: Int8) {
         while values.count <= Int(id) { values.append(nil) }
+    }
+}
+
+extension Outbound {
+    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
+        switch value {
+        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
+        case .long(let data): appendCurrent(id, long: data)
+        }
     }
 }

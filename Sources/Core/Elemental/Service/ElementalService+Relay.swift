@@ -1,7 +1,6 @@
 public import ElementalWire
 import Synchronization
 
-// Values set by one client are sent to all.
 extension ElementalService {
     /// Accepts each value of the element that a client sends, and forwards it to all devices, the sender included.
     ///
@@ -27,15 +26,15 @@ extension ElementalService {
         addHandler(for: element.id) { [weak self] bytes, device in
             guard let self else { return }
             guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
-            let refusal = Self.refusal {
-                let taken = try decide(value, device)
-                if element.definition.access.contains(.read) { try self.send(taken, to: element) }
+            refuseOnError(element.definition, from: device) {
+                let accepted = try decide(value, device)
+                if element.definition.access.contains(.read) { try self.send(accepted, to: element) }
             }
-            if let refusal { refuse(element.definition, from: device, refusal) }
         }
     }
 
-    /// The same for what takes its time to accept a value, such as a motor behind a slow bus: `decide` may wait.
+    /// Accepts and forwards values like the synchronous form, where accepting one takes time, such as for a motor
+    /// behind a slow bus: `decide` may wait.
     ///
     /// ```swift
     /// service.relay(Lamp.brightness) { value, _ in
@@ -43,9 +42,9 @@ extension ElementalService {
     ///     return value
     /// }
     /// ```
-    /// One value is decided at a time, in a task. Of those that come meanwhile the newest counts, whoever sent it; the others
-    /// are not answered, as all devices receive the one that is accepted in the end. A client's ping is answered once the
-    /// values that it sent before are decided.
+    /// One value is decided at a time, in a task. Of the values that arrive meanwhile, from any client, only the newest
+    /// is kept. The others are not answered: all devices receive the value that is accepted in the end. A client's ping
+    /// is answered once the values that it sent before are decided.
     @discardableResult
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
@@ -53,12 +52,12 @@ extension ElementalService {
         relay(element.definition) {
             Value(received: $0)
         } deciding: { [weak self] value, device in
-            let taken = try await decide(value, device)
-            if element.definition.access.contains(.read) { try self?.send(taken, to: element) }
+            let accepted = try await decide(value, device)
+            if element.definition.access.contains(.read) { try self?.send(accepted, to: element) }
         }
     }
 
-    /// The same for an element known at run time.
+    /// Accepts and forwards values of an element known at run time; `decide` may wait.
     ///
     /// - Parameter decide: returns the value to accept, of the same type; throws to refuse it.
     @discardableResult
@@ -69,8 +68,8 @@ extension ElementalService {
         relay(element) {
             ElementValue(received: $0, type: element.type)
         } deciding: { [weak self] value, device in
-            let taken = try await decide(value, device)
-            if element.access.contains(.read) { try self?.send(taken, to: element) }
+            let accepted = try await decide(value, device)
+            if element.access.contains(.read) { try self?.send(accepted, to: element) }
         }
     }
 
@@ -107,11 +106,10 @@ extension ElementalService {
     ) -> HandlerRegistration {
         onAnyValue { [weak self] element, value, device in
             guard let self else { return }
-            let refusal = Self.refusal {
-                let taken = try decide(element, value, device)
-                if element.access.contains(.read) { try self.send(taken, to: element) }
+            refuseOnError(element, from: device) {
+                let accepted = try decide(element, value, device)
+                if element.access.contains(.read) { try self.send(accepted, to: element) }
             }
-            if let refusal { refuse(element, from: device, refusal) }
         }
     }
 
@@ -124,22 +122,22 @@ extension ElementalService {
         device.wake()
     }
 
-    private static func refusal(_ body: () throws -> Void) -> ValueRefusal? {
+    private func refuseOnError(
+        _ element: ElementDefinition, from device: ElementalDevice, _ accept: () throws -> Void
+    ) {
         do {
-            try body()
-            return nil
+            try accept()
         } catch {
-            return ValueRefusal(because: error)
+            refuse(element, from: device, ValueRefusal(because: error))
         }
     }
 }
 
 extension ValueRefusal {
-    /// What a handler threw.
     fileprivate init(because error: any Error) { self = error as? ValueRefusal ?? ValueRefusal("\(error)") }
 }
 
-/// The values of one element that wait for a decision: the newest.
+/// Keeps the newest value of one element that waits for a decision.
 private final class Decisions<Value: Sendable>: Sendable {
     private struct State {
         var isBusy = false
@@ -148,10 +146,10 @@ private final class Decisions<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    /// - Returns: whether somebody has to decide now.
+    /// - Returns: whether the caller has to start deciding.
     func begin(with value: Value, from device: ElementalDevice) -> Bool {
         let decision = device.beginDecision()
-        // One that is replaced is released outside of the lock.
+        // The replaced decision is released outside the lock.
         let (isFirst, replaced) = state.withLock { state in
             defer { (state.isBusy, state.waiting) = (true, (value, device, decision)) }
             return (!state.isBusy, state.waiting)
@@ -160,30 +158,11 @@ private final class Decisions<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// The value to decide next; `nil` if there is none, and nobody decides any more.
+    /// - Returns: `nil` if nothing waits; then nobody decides any more.
     func next() -> (value: Value, device: ElementalDevice, decision: PendingDecision)? {
         state.withLock { state in
             state.isBusy = state.waiting != nil
             return state.waiting.take()
-        }
-    }
-}
-
-extension ElementalService.Shared {
-    /// Queues the refusal, followed by the current value, unless the device's queue is full.
-    func refuse(_ id: Int8, from device: ElementalDevice, _ refusal: ValueRefusal) {
-        guard device.takesRefusals else { return }
-        let bytes = refusal.wireBytes(id: id)
-        current.withLock { values in
-            device.outbound.withLock { outbound in
-                // A client does not learn of elements that its role may not read.
-                guard !outbound.peer.missingElements.contains(id) else { return }
-                // A peer that sends refused values and reads nothing gets no answers, rather than growing our memory.
-                guard outbound.stream.hasRoom(for: bytes.count) else { return }
-                bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
-                guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
-                outbound.appendCurrent(id, value)
-            }
         }
     }
 }

@@ -2,40 +2,37 @@ public import ElementalSecurity
 public import ElementalWire
 
 extension ElementalService {
-    /// Lets one client pair with the service. Its code, or long secret, comes as ``PairingEvent/opened(_:for:role:)`` of
-    /// ``ServiceEvent/pairing(_:)``; a window that is open already is replaced.
+    /// Lets one client pair with the service. The code or long secret to enter arrives as
+    /// ``PairingEvent/opened(_:for:role:)`` in ``ServiceEvent/pairing(_:)``. A window that is already open is replaced.
     ///
     /// The window closes when a client has paired, after five wrong codes, and when the time is over.
     /// - Parameters:
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that the client gets. A client may ask for less.
-    ///   - kind: six digits for a person to type, or a long secret.
-    /// - Throws: ``ElementalError/Code/invalidState`` if the service is not running, or is open: then there is nothing to
-    ///   pair for.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - role: the highest role that the client can get; it may ask for less.
+    ///   - kind: six digits for the user to type, or a long secret.
+    /// - Throws: ``ElementalError/Code/invalidState`` if the service is not running, or is open so that pairing has no
+    ///   effect.
     public func openPairing(
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code
     ) throws(ElementalError) {
         guard shared.configuration.security.keys != nil else {
             throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
         }
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else {
-            throw ElementalError(.invalidState, "the service '\(service)' is not running")
-        }
+        guard let listener else { throw ElementalError(.invalidState, "the service '\(service)' is not running") }
         listener.changePairing { $0.openPairing(kind, for: duration, role: role) }
     }
 
     /// Closes the pairing window, if it is open.
     public func closePairing() {
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
-        listener.changePairing { $0.closePairing() }
+        listener?.changePairing { $0.closePairing() }
     }
 
-    /// Publishes whether clients can pair.
+    /// Keeps the TXT record's pairing entry up to date.
     func advertisePairing() {
         guard shared.policy != .open else { return }
         _ = shared.events.addEventHandler { [weak self] event in
             switch event {
-            // Entries of this kind always fit.
+            // These entries always fit into the record.
             case .pairing(.opened), .pairing(.openedByAdmin): try? self?.advertise { $0.isPairing = true }
             case .pairing(.closed): try? self?.advertise { $0.isPairing = false }
             default: break
@@ -53,7 +50,7 @@ extension ElementalService {
         try republish(shared.security, change)
     }
 
-    /// Warns of roles that elements ask for and that count for nothing.
+    /// Warns of element roles that are ignored because the service is open.
     func checkRoles() {
         guard shared.policy == .open else { return }
         let names = elements.filter { $0.readers != .plain || $0.writers != .control }.map(\.name)
@@ -68,15 +65,6 @@ extension SecurityEntries {
     init(_ security: ServiceSecurity) {
         self.init(policy: security.policy)
         shortFingerprint = security.keys?.identity.fingerprint.short
-    }
-}
-
-extension ElementalService.Shared {
-    /// The command that pairs a client with this service.
-    var pairingCommand: String {
-        guard configuration.isPublished else { return "elemental pair HOST:PORT" }
-        // Quoted for a shell.
-        return "elemental pair '" + "\(name)/\(displayName)".replacing("'", with: "'\\''") + "'"
     }
 }
 

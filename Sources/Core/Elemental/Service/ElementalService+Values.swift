@@ -19,10 +19,10 @@ extension ElementalService {
         }
     }
 
-    /// Calls `handler` on the service's event loop with the bytes of every value of the element that a device sends, as
-    /// they are on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    /// Calls `handler` on the service's event loop with the wire bytes of every value of the element that a device
+    /// sends. No value is decoded and nothing is allocated, not even for texts and data.
     ///
-    /// They have passed the same checks as a value, and are valid only during the call.
+    /// The bytes have passed the same checks as a value, and are valid only during the call.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -69,14 +69,14 @@ extension ElementalService {
         return try value.withWireBytes { broadcast(element, $0) }.get()
     }
 
-    /// Sets an element's value and sends it to every device, suspending while the queue of any is above the high
-    /// watermark or has no room for it: as fast as the slowest device. A device that disconnects is no longer waited for,
-    /// and without devices nothing is.
+    /// Sets an element's value and sends it to every device. Suspends while any device's queue is above the high
+    /// watermark or has no room for the value, so it is as fast as the slowest device. It does not wait for a device
+    /// that disconnects.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each; a full queue is one only if
-    ///   others send at the same time.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each. A full queue is a reason
+    ///   only if others send at the same time.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; nothing was sent then.
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; then nothing was sent.
     @discardableResult
     @inlinable
     public func sendWhenReady<Value>(
@@ -97,7 +97,6 @@ extension ElementalService {
         try await waitForRoom(for: byteCount, of: nil)
     }
 
-    /// The same for a value of an element, or of any.
     @usableFromInline
     func waitForRoom(
         for byteCount: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
@@ -122,10 +121,10 @@ extension ElementalService {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
-    /// Forgets the element's value, because it is no longer true: a device that connects later gets none until the next one
-    /// is sent. Devices that are connected are not told.
+    /// Forgets the element's value because it is no longer true. A device that connects later gets none until the next
+    /// one is sent; connected devices are not notified.
     ///
-    /// - Returns: whether there was one.
+    /// - Returns: whether there was a value.
     @discardableResult
     public func clearValue(of element: ElementDefinition) -> Bool { shared.current.withLock { $0.clear(element.id) } }
 
@@ -157,10 +156,10 @@ extension ElementalService {
         guard bytes.count <= Envelope.maximumValueByteCount else {
             return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))
         }
-        // Long values are shared by the queues.
+        // The queues share a long value.
         let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
-        // The lock is held until the value is queued everywhere: of two values set concurrently, devices might
-        // otherwise keep a different one than this service does.
+        // The lock is held until the value is queued everywhere. Otherwise, of two values set concurrently, a device
+        // might keep a different one than this service.
         return shared.current.withLock { current in
             guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
             if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
@@ -190,7 +189,7 @@ extension ElementalService {
     }
 }
 
-/// A device that a broadcast value could not be sent to.
+/// A device that a value could not be sent to.
 public struct SendFailure: Sendable {
     /// The device.
     public let device: ElementalDevice
@@ -198,67 +197,6 @@ public struct SendFailure: Sendable {
     public let error: ElementalError
 }
 
-extension ElementalService.Shared {
-    /// A device that a sender of a value of `length` bytes has to wait for.
-    func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
-        devices.withLock { roster in
-            var congested: ElementalDevice?
-            roster.devices.forEachUnretained { device in
-                let isCongested = device.congestion.isAny
-                // Below the high watermark there is room for a value unless it is longer than what lies above.
-                let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
-                guard congested == nil, isCongested || length + Envelope.streamByteCount > spare else { return }
-                let waits = device.outbound.withLock {
-                    $0.needsToWait(isCongested: isCongested, for: length, of: id)
-                }
-                if waits { congested = device }
-            }
-            return congested
-        }
-    }
-
-    /// Adds a device that is ready to those that values are sent to.
-    func add(_ device: ElementalDevice) {
-        // The elements may have been replaced since the device connected.
-        current.withLock { values in
-            values.restrict(device)
-            devices.withLock { $0.insert(device) }
-        }
-    }
-
-    /// Replaces the elements.
-    func use(_ elements: ElementCatalogue) {
-        current.withLock { values in
-            values.use(ElementTable(elements))
-            for device in devices.withLock({ $0.devices }) { values.restrict(device) }
-        }
-    }
-
-    /// Sends the current values to a device that has sent a hello and is in the roster: over TCP so that none is lost.
-    ///
-    /// The lock of the values is held until they are queued, so that a value set concurrently is queued behind them.
-    func greet(_ device: ElementalDevice) {
-        current.withLock { values in
-            device.outbound.withLock { outbound in
-                for id in values.ids where !outbound.peer.missingElements.contains(id) {
-                    if let value = values[id] { outbound.appendCurrent(id, value) }
-                }
-            }
-        }
-    }
-}
-
-extension Outbound {
-    /// Queues a value that the service has set earlier.
-    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
-        switch value {
-        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
-        case .long(let data): appendCurrent(id, long: data)
-        }
-    }
-}
-
-// Elements of `JSON<Value>` accept and return the plain `Codable` value.
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
     /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
@@ -266,10 +204,7 @@ extension ElementalService {
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(received: bytes) else { return device.noteUndecodable(element.id) }
-            handler(json.value, device)
-        }
+        onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
     }
 
     /// Sets a `Codable` element's value and sends it as JSON to every device.
@@ -284,13 +219,13 @@ extension ElementalService {
 
     /// The value last set for the element, or `nil`.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
-        shared.current.withLock { $0[element.id] }?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+        (value(of: element) as JSON<Value>?)?.value
     }
 }
 
 extension ElementalService {
-    /// Calls `handler` on the service's event loop whenever part of a large value, of more than 128 KiB, has been
-    /// received from a device or sent to one; the last call is for the complete value.
+    /// Calls `handler` on the service's event loop whenever part of a value of more than 128 KiB has been received from
+    /// a device or sent to one; the last call is for the complete value.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

@@ -1,6 +1,5 @@
-import ElementalSecurity
+public import ElementalSecurity
 public import ElementalWire
-import NIOCore
 import Support
 
 /// A service: the elements that this machine lets any number of clients control and read.
@@ -11,55 +10,22 @@ import Support
 /// try await lamp.run()
 /// ```
 /// All handlers of a service run on one event loop, one at a time, in the order in which values arrive; they must not
-/// block.
-/// A program may have any number of services.
+/// block. A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
     let state = Locked(State.idle)
 
-    /// State shared by the service's event loop and its callers.
-    final class Shared: Sendable {
-        let name: String
-        let displayName: String
-        let configuration: ServiceConfiguration
-        let handlers = HandlerTable()
-        let events = EventHub<ServiceEvent>()
-        let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
-        let devices = Locked(DeviceRoster())
-        let current: Locked<CurrentValues>
-        let txt: Locked<[String: String]>
-        /// What the TXT record says about the service's security.
-        let security: Locked<SecurityEntries>
-        /// Why the service cannot go on, since it was started last.
-        let failure = Locked<ElementalError?>(nil)
-
-        init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
-            self.name = name
-            self.displayName = displayName
-            var configuration = configuration
-            configuration.logger = configuration.logger.printable
-            self.configuration = configuration
-            current = Locked(CurrentValues(ElementTable(elements), under: configuration.securityPolicy))
-            txt = Locked(configuration.txt)
-            security = Locked(SecurityEntries(configuration.security))
-        }
-
-        /// All elements.
-        var table: ElementTable { current.withLock { $0.table } }
-
-        /// The elements that frames of a new connection are validated against.
-        func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
-
-        var policy: SecurityPolicy { configuration.securityPolicy }
-    }
-
     enum State {
         case idle
-        /// A `stop()` that arrived while starting waits on this latch.
+        /// A `stop()` called while starting waits on this latch.
         case starting(Latch?)
-        /// The latch opens when the service has stopped.
         case running(Listener, Publication?, ended: Latch)
         case stopping(ended: Latch)
+    }
+
+    var listener: Listener? {
+        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return nil }
+        return listener
     }
 
     /// Creates a service that is not on the network yet.
@@ -89,25 +55,14 @@ public final class ElementalService: Sendable {
     /// The connected devices.
     public var devices: [ElementalDevice] { shared.devices.withLock { $0.devices } }
     /// The port that the service listens on, or `nil` when it is not running.
-    public var port: Int? {
-        state.withLock { state in
-            guard case .running(let listener, _, _) = state else { return nil }
-            return listener.port
-        }
-    }
-
+    public var port: Int? { listener?.port }
     /// How it listens, publishes and limits its clients.
     public var configuration: ServiceConfiguration { shared.configuration }
     /// The maximum number of concurrent devices, or `nil` when the service is not running:
     /// ``ServiceConfiguration/maximumDeviceCount``, or fewer where this process may not open as many files and sockets
     /// (`ulimit -n`). Some descriptors are reserved for the rest of the program; further connections are refused with
     /// the reason.
-    public var deviceCapacity: Int? {
-        state.withLock { state in
-            guard case .running(let listener, _, _) = state else { return nil }
-            return listener.deviceCapacity
-        }
-    }
+    public var deviceCapacity: Int? { listener?.deviceCapacity }
 
     /// The service's events from now on; each call returns a separate stream.
     public var events: AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
@@ -118,11 +73,11 @@ public final class ElementalService: Sendable {
         HandlerRegistration(shared.events.addEventHandler(handler))
     }
 
-    /// Accepts or refuses connections before they are set up: called once with the address and once with the name, on
-    /// the event loop. It must not block.
+    /// Accepts or refuses connections before they are set up. `decide` is called on the event loop, once with the
+    /// address and once with the name, and must not block.
     ///
-    /// A client is admitted after both. One that does not say its name within ``DeviceLimits/handshakeTimeout`` is
-    /// refused; values that it sent before its name are rejected.
+    /// A client is admitted after both calls. One that does not send its name within ``DeviceLimits/handshakeTimeout``
+    /// is refused; values that it sent before its name are rejected.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }
@@ -135,7 +90,7 @@ public final class ElementalService: Sendable {
         try republish(shared.txt) { $0 = txt }
     }
 
-    /// Changes a part of the TXT record.
+    /// Changes a part of the TXT record; restores it if it cannot be published.
     func republish<Part: Sendable>(_ part: Locked<Part>, _ change: (inout Part) -> Void) throws(ElementalError) {
         let before = part.withLock { current in
             let before = current
@@ -160,122 +115,33 @@ public final class ElementalService: Sendable {
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
         shared.use(elements)
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return }
-        listener.disconnectDevices(reason)
+        listener?.disconnectDevices(reason)
     }
+}
 
-    /// Starts listening and publishing; returns when the service accepts connections.
-    ///
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
-    ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
-    ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
-    ///   if the port is none, or the service's name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if it was stopped
-    ///   meanwhile.
-    public func start() async throws(ElementalError) {
-        let mayStart = state.withLock { state in
-            guard case .idle = state else { return false }
-            state = .starting(nil)
-            return true
-        }
-        guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
-        shared.failure.withLock { $0 = nil }
-        do throws(ElementalError) {
-            guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
-                throw ElementalError(.invalidValue, "'\(service)' cannot start: \(AuthorisingService.nameRule)")
-            }
-            let listener = try await Listener.open(shared)
-            do throws(ElementalError) {
-                let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
-                let isWanted = state.withLock { state in
-                    guard case .starting(nil) = state else { return false }
-                    state = .running(listener, publication, ended: Latch())
-                    return true
-                }
-                guard isWanted else {
-                    throw ElementalError(.cancelled, "the service '\(service)' was stopped while it started")
-                }
-                await listener.emit(.listening(port: listener.port))
-                publication?.start()
-                checkRoles()
-            } catch {
-                await listener.close("the service does not start")
-                throw error
-            }
-        } catch {
-            let stopped: Latch? = state.withLock { state in
-                defer { state = .idle }
-                if case .starting(let stopped) = state { return stopped }
-                return nil
-            }
-            stopped?.open()
-            throw error
-        }
-    }
+/// A connection that a service can accept or refuse before it is set up.
+///
+/// The service decides twice: with the address alone when the connection arrives, and again when the client has sent
+/// its name.
+public struct ConnectionRequest: Sendable {
+    /// The client's address and port, as text.
+    public let address: String
+    /// The client's host address without the port, as text.
+    public let host: String
+    /// The name that the client sent; `nil` if it has not sent one yet.
+    public let name: String?
+    /// The client's role; ``Role/plain`` unless it is paired.
+    public let role: Role
+    /// The client's proven identity; `nil` if it is not paired.
+    public let fingerprint: Fingerprint?
+    /// How many devices are connected.
+    public let deviceCount: Int
+}
 
-    /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
-    ///
-    /// It waits for that also in a cancelled task, and takes at most about ``DeviceLimits/closeTimeout``: a Zeroconf daemon
-    /// that hangs is not waited for. A stopped service can be started again. If the service is still starting, ``start()``
-    /// throws ``ElementalError/Code/cancelled``.
-    /// - Parameter reason: the text sent to the devices.
-    public func stop(reason: String = "the service was stopped") async {
-        let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
-            switch state {
-            case .running(let listener, let publication, let ended):
-                state = .stopping(ended: ended)
-                return ((listener, publication), ended)
-            case .starting(let latch):
-                let latch = latch ?? Latch()
-                state = .starting(latch)
-                return (nil, latch)
-            case .stopping(let ended): return (nil, ended)
-            case .idle: return (nil, nil)
-            }
-        }
-        guard let (listener, publication) = running else {
-            // Another task ends it.
-            await uncancelled { _ = await ended?.wait() }
-            return
-        }
-        // The daemon may be hung: then the withdrawal goes on by itself.
-        let withdrawn = Latch()
-        Task {
-            await publication?.stop()
-            withdrawn.open()
-        }
-        async let isWithdrawn = uncancelled { [shared] in
-            await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
-        }
-        await listener.close(reason)
-        _ = await isWithdrawn
-        state.withLock { $0 = .idle }
-        await listener.emit(.stopped)
-        ended?.open()
-    }
-
-    private func stopWhenFailed() {
-        _ = shared.events.addEventHandler { [weak self, failure = shared.failure] event in
-            guard case .failed(let error) = event else { return }
-            failure.withLock { $0 = error }
-            Task { await self?.stop(reason: "the service has failed") }
-        }
-    }
-
-    /// Waits until the service has stopped, or the task is cancelled.
-    ///
-    /// - Throws: why it could not go on, if it stopped by itself.
-    package func waitUntilStopped() async throws(ElementalError) {
-        await ended?.wait()
-        if let failure = shared.failure.withLock({ $0 }) { throw failure }
-    }
-
-    /// Opens when the current run has ended; `nil` if there is none.
-    var ended: Latch? {
-        state.withLock { state in
-            switch state {
-            case .running(_, _, let ended), .stopping(let ended): ended
-            case .idle, .starting: nil
-            }
-        }
-    }
+/// The answer to a ``ConnectionRequest``.
+public enum Admission: Sendable, Hashable {
+    /// Accept the connection.
+    case accept
+    /// Close the connection and send the client this reason.
+    case refuse(String)
 }

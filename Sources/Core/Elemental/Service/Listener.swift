@@ -3,18 +3,17 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A service's open sockets: TCP and UDP with one port number. One that the system closes is opened again.
+/// A service's TCP and UDP sockets, with one port number. A socket that the system closes is opened again.
 struct Listener: Sendable {
     let port: Int
-    /// The maximum number of concurrent devices.
     let deviceCapacity: Int
     private let tcp: KeptChannel
     let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
-    /// The service's, on which its sessions are.
+    /// The loop of the service's sessions.
     let eventLoop: any EventLoop
 
-    /// How many ports chosen by the system for TCP are tried, in case UDP already uses them.
+    /// How many ports that the system chose for TCP are tried until one is free for UDP too.
     private static let attempts = 16
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
@@ -35,18 +34,10 @@ struct Listener: Sendable {
             }.get()
             for attempt in 1...attempts {
                 let tcp = try await bindTCP(configuration, keys?.limits, eventLoop, server)
-                let port = tcp.localAddress?.port ?? configuration.port
-                guard configuration.allowsUDP else {
-                    try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(
-                        port: port, tcp: tcp, udp: nil, server: server, eventLoop, configuration, keys?.limits)
-                }
                 do {
-                    let udp = try await bindUDP(tcp.localAddress, eventLoop, server)
-                    try await eventLoop.submit { server.value.open(datagrams: udp) }.get()
+                    let udp = try await configuration.allowsUDP ? bindUDP(tcp.localAddress, eventLoop, server) : nil
                     try await tcp.setOption(.autoRead, value: true).get()
-                    return await Listener(
-                        port: port, tcp: tcp, udp: udp, server: server, eventLoop, configuration, keys?.limits)
+                    return await Listener(tcp, udp, server, eventLoop, service, keys?.limits)
                 } catch {
                     try? await tcp.close()
                     let isTaken = (error as? IOError)?.errnoCode == EADDRINUSE
@@ -62,13 +53,14 @@ struct Listener: Sendable {
     }
 
     private init(
-        port: Int, tcp: any Channel, udp: (any Channel)?, server: NIOLoopBound<ServiceServer>,
-        _ eventLoop: any EventLoop, _ configuration: ServiceConfiguration, _ limits: AcceptLimits?
+        _ tcp: any Channel, _ udp: (any Channel)?, _ server: NIOLoopBound<ServiceServer>, _ eventLoop: any EventLoop,
+        _ service: ElementalService.Shared, _ limits: AcceptLimits?
     ) async {
+        let (address, configuration, events) = (tcp.localAddress, service.configuration, service.events)
+        let port = address?.port ?? configuration.port
         self.port = port
         self.eventLoop = eventLoop
         self.server = server
-        let (address, events) = (tcp.localAddress, try? await eventLoop.submit { server.value.service.events }.get())
         var fixed = configuration
         fixed.port = port
         func keep(
@@ -85,7 +77,7 @@ struct Listener: Sendable {
                                     .listeningFailed, "the system has closed the \(transport) socket at port \(port)"),
                             retryIn: delay)
                     }
-                eventLoop.execute { events?.emit(event) }
+                eventLoop.execute { events.emit(event) }
             }
         }
         self.tcp = keep(tcp, "TCP") { [fixed] in
@@ -94,11 +86,7 @@ struct Listener: Sendable {
             return channel
         }
         self.udp = udp.map {
-            keep($0, "UDP") {
-                let channel = try await Self.bindUDP(address, eventLoop, server)
-                try await eventLoop.submit { server.value.open(datagrams: channel) }.get()
-                return channel
-            }
+            keep($0, "UDP") { try await Self.bindUDP(address, eventLoop, server) }
         }
         var room = Int.max
         for channel in [tcp, udp] {
@@ -122,10 +110,9 @@ struct Listener: Sendable {
         _ configuration: ServiceConfiguration, _ limits: AcceptLimits?, _ eventLoop: any EventLoop,
         _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        // Of a flood of connections, a service that bounds them does the least on its own loop, where its devices' values
-        // are: another one accepts. Handshakes stay on the service's, because a channel cannot change its loop, and a
-        // hop between two loops for every message of an encrypted connection would cost more than the few handshakes
-        // that are allowed each second.
+        // A service with limits accepts on another loop, so that a flood of connections costs its own loop, which
+        // carries its devices' values, as little as possible. Handshakes stay on its own loop: a channel cannot change
+        // loops, and a hop for every message would cost more than the few handshakes allowed each second.
         let acceptLoop = limits == nil ? eventLoop : configuration.eventLoopGroup.next()
         var bootstrap = ServerBootstrap(group: acceptLoop, childGroup: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
@@ -163,31 +150,29 @@ struct Listener: Sendable {
         _ address: SocketAddress?, _ eventLoop: any EventLoop, _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
         guard let address else { throw ChannelError.unknownLocalAddress }
-        return try await DatagramBootstrap.elemental(on: eventLoop)
+        let channel = try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
                 }
             }
             .bind(to: address).get()
+        try await eventLoop.submit { server.value.open(datagrams: channel) }.get()
+        return channel
     }
 
-    /// Emits an event on the service's event loop, as for all events, and returns when it has been emitted.
     func emit(_ event: ServiceEvent) async {
         await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Emits an event on the service's event loop, asynchronously.
     func emitLater(_ event: ServiceEvent) {
         eventLoop.execute { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Opens or closes the pairing window, asynchronously.
     func changePairing(_ change: @escaping @Sendable (ServiceGate) -> Void) {
         eventLoop.execute { [server] in if let gate = server.value.gate { change(gate) } }
     }
 
-    /// Disconnects the devices with this reason, and continues to accept.
     func disconnectDevices(_ reason: String) {
         eventLoop.execute { [server] in server.value.disconnectAll(reason) }
     }

@@ -2,8 +2,8 @@ import Logging
 import Support
 import Zeroconf
 
-/// A published service: under its own type, where older programs look, and under the framework's common one, where a
-/// browser finds all element services.
+/// A service's two Zeroconf listings: one under its own type, where older programs look, and one under the framework's
+/// common type, where a browser finds all element services.
 final class Publication: Sendable {
     private let service: ElementalService.Shared
     private let listener: Listener
@@ -51,7 +51,6 @@ final class Publication: Sendable {
         }
     }
 
-    /// Withdraws both listings and waits until that is done.
     func stop() async {
         let common = common.withLock { $0.take() }
         async let gone: Void? = common?.stop()
@@ -71,8 +70,8 @@ final class Publication: Sendable {
         }
     }
 
-    /// The common listing uses the name assigned to the service's own listing. It is optional: if it fails, the service
-    /// is still found by its own type, and the publisher keeps retrying.
+    /// The common listing uses the name that the service's own listing got. If it fails, the service is still found by
+    /// its own type, and the publisher keeps retrying.
     private func publishCommon(_ name: String) {
         publishedName.withLock { $0 = name }
         do {

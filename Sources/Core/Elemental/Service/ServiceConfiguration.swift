@@ -34,10 +34,10 @@ public struct ServiceConfiguration: Sendable {
     /// Where the service logs. By default nothing is logged.
     public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// The clock of the limits per second on connections without a session. Another one in tests.
+    /// The clock of the rate limits on connections without a session; tests replace it.
     var acceptClock: @Sendable () -> NIODeadline = { .now() }
 
-    /// The policy alone. A service without an identity can have one, in tests: it has no encrypted connections then.
+    /// The policy alone. Tests can set one without an identity; then there are no encrypted connections.
     package var securityPolicy: SecurityPolicy {
         get { security.policy }
         set { security = ServiceSecurity(policy: newValue, keys: security.keys) }

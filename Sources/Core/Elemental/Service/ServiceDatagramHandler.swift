@@ -2,16 +2,16 @@ import ElementalSecurity
 import ElementalWire
 import NIOCore
 
-/// A service's UDP socket: passes each message to the device whose identifier it carries.
+/// A service's UDP socket: passes each message to the device whose identifier it has.
 final class ServiceDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let server: ServiceServer
-    // Not checked for exclusive access: only accessed on the loop, and nothing that is called during an access comes
-    // back here.
+    // Exclusive access is not checked: both are used only on the loop, and nothing called during an access comes back
+    // here.
     @exclusivity(unchecked) private var touched: [Session] = []
     @exclusivity(unchecked) private var reading = DatagramReading()
-    /// For sealed datagrams that do not come from the address of their connection.
+    /// For sealed datagrams from another address than their connection's.
     private let strangers = OpeningBudget()
 
     init(server: ServiceServer) { self.server = server }
@@ -28,7 +28,6 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         if first == SealedDatagram.mark { return receiveSealed(envelope) }
         let host = PeerHost(envelope.remoteAddress)
         var isStray = false
-        // The messages of a datagram usually belong to one device.
         var sender: (udpIdentifier: UInt8, session: Session)?
         let result = envelope.data.withUnsafeReadableBytes { bytes in
             DatagramDecoder.decode(bytes) { id, udpIdentifier, value in
@@ -45,8 +44,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         if isStray || result == .malformed { server.noteStrayDatagram(from: envelope.remoteAddress) }
     }
 
-    /// Only the host that was assigned the identifier over TCP may use it. Ports cannot be compared: an older client
-    /// sends datagrams from a port that it never announced.
+    /// Only the host that got the identifier over TCP may use it. Ports are not compared: an older client sends
+    /// datagrams from a port that it never announced.
     private func sender(_ udpIdentifier: UInt8, at host: PeerHost) -> Session? {
         guard let session = server.udpIdentifiers[udpIdentifier], session.host == host,
             session.datagramProtection == nil
@@ -55,8 +54,8 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
         return session
     }
 
-    /// The identifier only finds the connection whose keys have to fit; the address proves nothing, and decides only who
-    /// pays for what is forged.
+    /// The identifier finds the connection whose keys must fit. The address proves nothing: it only decides which
+    /// budget a forged datagram is charged to.
     private func receiveSealed(_ envelope: AddressedEnvelope<ByteBuffer>) {
         let isOurs = envelope.data.withUnsafeReadableBytes { bytes in
             guard let header = SealedDatagram.header(bytes),
@@ -72,7 +71,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // Before the answers are sent, which may be answered at once.
+        // This must come before the answers, which the peer may answer at once.
         reading.finish(context.channel)
         finishReading()
     }
@@ -83,7 +82,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     private func finishReading() {
-        // Not copied, which would allocate another array for the next time.
+        // The arrays are swapped because copying would allocate another one each time.
         var sessions: [Session] = []
         swap(&sessions, &touched)
         for session in sessions { session.finishReading() }
@@ -92,9 +91,30 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failed read is not followed by `channelReadComplete`, and datagrams may have been received before it
-        // failed.
+        // A failed read is not followed by `channelReadComplete`, and datagrams may have arrived before it failed.
         finishReading()
         server.logger.debug("UDP error", metadata: ["error": "\(error)"])
     }
+}
+
+/// The identifiers that map datagrams to a service's devices: 1...254; 0 if none is left.
+struct UDPIdentifiers {
+    private var sessions: [Session?] = Array(repeating: nil, count: 256)
+    private var last: UInt8 = 0
+
+    /// Cycles through all identifiers, so that a late datagram of a disconnected device does not reach the next one.
+    mutating func assign(to session: Session) -> UInt8 {
+        for _ in 1...254 {
+            last = last >= 254 ? 1 : last + 1
+            if sessions[Int(last)] == nil {
+                sessions[Int(last)] = session
+                return last
+            }
+        }
+        return 0
+    }
+
+    mutating func release(_ identifier: UInt8) { sessions[Int(identifier)] = nil }
+
+    subscript(identifier: UInt8) -> Session? { sessions[Int(identifier)] }
 }

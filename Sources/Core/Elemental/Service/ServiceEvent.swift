@@ -2,30 +2,30 @@ import Support
 
 /// An event of a service.
 public enum ServiceEvent: Sendable {
-    /// It accepts connections at this port, TCP and, unless disabled, UDP.
+    /// The service accepts connections at this port, over TCP and, unless disabled, UDP.
     case listening(port: Int)
-    /// A socket that it listens on was closed by the system, or could not be opened again; the next attempt follows after the
-    /// given time. Once it listens again, ``listening(port:)`` follows. Connections last meanwhile.
+    /// The system closed one of the service's sockets, or it could not be reopened; the next attempt follows after the
+    /// given time. ``listening(port:)`` follows once it works. Connections stay open meanwhile.
     case failedToListen(ElementalError, retryIn: Duration)
-    /// It is published under this name, which may differ from the requested one if another service has that.
+    /// The service is published under this name, which differs from the requested one if another service has that.
     case published(name: String)
-    /// It could not be published; it keeps listening and retries after the given time.
+    /// The service could not be published; it keeps listening and retries after the given time.
     case failedToPublish(ElementalError, retryIn: Duration)
-    /// A device has connected and is ready; as a rule it has sent its name.
+    /// A device is connected and ready, and has usually sent its name.
     case deviceConnected(ElementalDevice)
     /// A device has disconnected.
     case deviceDisconnected(ElementalDevice, DisconnectReason)
-    /// Something happened about pairing.
+    /// The state of pairing has changed.
     case pairing(PairingEvent)
-    /// Whom it trusts cannot be read: it admits and keeps only clients without pairing, as far as its policy does, until
-    /// ``trustAvailable``. The message says what to do.
+    /// The store of trusted clients cannot be read. Until ``trustAvailable``, the service admits and keeps only clients
+    /// without pairing, as far as its policy allows. The message says what to do.
     case trustUnavailable(ElementalError)
-    /// Whom it trusts can be read again.
+    /// The store of trusted clients can be read again.
     case trustAvailable
-    /// It cannot go on, for instance because its identity was replaced, and stops. ``ElementalService/run()`` throws the
-    /// same error.
+    /// The service stops because it cannot go on, for instance because its identity was replaced.
+    /// ``ElementalService/run()`` throws the same error.
     case failed(ElementalError)
-    /// It no longer accepts connections.
+    /// The service no longer accepts connections.
     case stopped
 }
 
@@ -36,8 +36,8 @@ extension ElementalError {
 }
 
 extension ServiceEvent: CustomStringConvertible {
-    /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. A pairing code is not in it.
-    /// Names and reasons from other programs are escaped.
+    /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. It never has a
+    /// pairing code. Names and reasons from other programs are escaped.
     public var description: String { text.printable }
 
     private var text: String {
@@ -58,7 +58,7 @@ extension ServiceEvent: CustomStringConvertible {
 }
 
 extension PairingEvent: CustomStringConvertible {
-    /// A line for a log: `paired: 'Rob's iPhone'`. The code is not in it. Names from other programs are escaped.
+    /// A line for a log: `paired: 'Rob's iPhone'`. It never has the code. Names from other programs are escaped.
     public var description: String { text.printable }
 
     private var text: String {

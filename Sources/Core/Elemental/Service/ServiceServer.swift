@@ -3,42 +3,38 @@ import ElementalWire
 import Logging
 import NIOCore
 
-/// A service on its event loop: its sessions, their UDP identifiers and the handshake with new clients.
+/// A service on its event loop: its sessions, their UDP identifiers and the handshakes with new clients.
 ///
-/// All connections of a service share one loop, so that a service's handlers never run at the same time and a
-/// datagram reaches its device without a hop.
+/// All connections of a service share one loop, so that handlers never run concurrently and a datagram reaches its
+/// device without a hop.
 final class ServiceServer: SessionOwner {
     let eventLoop: any EventLoop
     private let executor: LoopExecutor
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
-    /// Not checked for exclusive access: only accessed on the loop, and nothing is called during an access.
+    /// Exclusive access is not checked: it is used only on the loop, and nothing is called during an access.
     @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
-    private var sessions: [ObjectIdentifier: Session] = [:]
-    /// The number of sessions of each address.
+    private(set) var sessions: [ObjectIdentifier: Session] = [:]
+    /// How many sessions each address has.
     private var hosts: [PeerHost: Int] = [:]
-    /// The maximum number of concurrent devices.
     private var deviceCapacity: Int
-    /// The sessions of clients without pairing, if the service distinguishes them.
     private var plainClients = PlainClients()
-    /// Sessions whose place was given to a paired client, and that are closing.
+    /// Sessions that are closing because a paired client took their place.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// Pauses accepting when descriptors or memory run out, on the loop that accepts.
+    /// On the loop that accepts.
     private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
-    /// Bytes held by the incomplete values of all connections.
+    /// The size of all connections' incomplete values.
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
-    /// Where connections wait for their sessions; `nil` if the service is open.
     private(set) var gate: ServiceGate?
-    /// Where the devices' statistics are reported; `nil` if the program has no backend for metrics.
     private let metrics: MetricsAccount?
     private var isStopping = false
 
-    /// The maximum number of refused connections that stay open until the client has read the reason, for at most
-    /// ``DeviceLimits/closeTimeout``. Further ones are closed immediately after the reason is sent.
+    /// How many refused connections may stay open until the client has read the reason, for at most
+    /// ``DeviceLimits/closeTimeout``. Others are closed as soon as the reason is sent.
     private static let maximumRefusedCount = 16
 
     /// - Parameter keys: identity and trusted clients; `nil` for an open service.
@@ -60,13 +56,11 @@ final class ServiceServer: SessionOwner {
             owner: self)
     }
 
-    /// The service listens, and will be stopped.
     func start(deviceCapacity: Int) {
         self.deviceCapacity = deviceCapacity
         gate?.trust.start { [weak self] in self?.trustChanged($0) }
     }
 
-    /// Devices may use datagrams from now on, over this socket.
     func open(datagrams channel: any Channel) {
         datagramSocket = DatagramSocket(channel)
         for session in sessions.values where session.sender.datagramSink != nil {
@@ -81,35 +75,28 @@ final class ServiceServer: SessionOwner {
         session.sender.datagramSink = DatagramSink(datagramSocket, to: address.withPort(Int(hello.udpPort)))
     }
 
-    /// Closes the service's UDP socket.
     func closeDatagrams() -> EventLoopFuture<Void> {
         datagramSocket?.close() ?? eventLoop.makeSucceededVoidFuture()
     }
 
-    /// Connections are accepted, on that loop.
     func noteAccepting(_ handler: NIOLoopBound<AcceptPauseHandler>, on eventLoop: any EventLoop) {
         acceptPause = (handler, eventLoop)
     }
 
-    /// A descriptor is free again.
     private func resumeAccepting() {
         guard let (handler, eventLoop) = acceptPause else { return }
         if eventLoop.inEventLoop { handler.value.goOn() } else { eventLoop.execute { handler.value.goOn() } }
     }
 
-    /// A connection was accepted: it gets a session, now or when it is known who its peer is.
+    /// Gives an accepted connection a session, now or once the peer is known.
     func receive(_ channel: any Channel) throws {
         guard let gate else { return _ = try accept(channel) }
         try gate.accept(channel)
     }
 
-    /// Adds a session to an accepted connection.
-    ///
     /// - Parameters:
-    ///   - kind: what lies between its bytes and the network.
-    ///   - role: what the client was granted.
+    ///   - kind: what lies between the session's bytes and the network.
     ///   - fingerprint: the identity that the client has proven; `nil` for a plain one.
-    ///   - datagramProtection: for an encrypted connection.
     @discardableResult
     func accept(
         _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil,
@@ -133,18 +120,14 @@ final class ServiceServer: SessionOwner {
         logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
     }
 
-    /// Ends every connection with this reason.
-    ///
-    /// - Returns: a future that succeeds when all have ended.
+    /// - Returns: a future that succeeds when all connections have ended.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
         gate?.close()
         return disconnectAll(text)
     }
 
-    /// Disconnects every device with this reason.
-    ///
-    /// - Returns: a future that succeeds when all have ended.
+    /// - Returns: a future that succeeds when all connections have ended.
     @discardableResult
     func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
@@ -190,7 +173,7 @@ final class ServiceServer: SessionOwner {
         if hello.features.contains(.wantsCatalogue) {
             session.sender.queue(.catalogue, session.receiver.table.catalogue.wireBytes)
         }
-        // Otherwise the values follow when the device becomes ready, which is immediately.
+        // Otherwise the values follow when the device becomes ready, in a moment.
         if session.isReady { service.greet(session.device) }
     }
 
@@ -206,7 +189,7 @@ final class ServiceServer: SessionOwner {
     func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {}
 
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
-        // An element that this client may not set, and others may.
+        // Other clients may set this element.
         let isRole = reason == .notAllowed && service.table.catalogue[id: id]?.access.contains(.write) == true
         let message = reason == .refused ? "the value cannot be decoded as what the service expects" : ""
         service.refuse(id, from: session.device, ValueRefusal(isRole ? .notAuthorised : reason, message))
@@ -245,12 +228,11 @@ final class ServiceServer: SessionOwner {
     }
 }
 
-/// The places that a service has for its devices.
+/// A service's places for devices.
 extension ServiceServer {
-    /// Where a new client goes.
     private enum Place {
         case free
-        /// In the place of a client without pairing, which is disconnected.
+        /// In the place of an unpaired client, which is disconnected.
         case of(Session)
     }
 
@@ -262,13 +244,13 @@ extension ServiceServer {
 
     private var deviceCount: Int { sessions.count - evicted.count }
 
-    /// Whether the client is not paired, and that makes a difference.
+    /// Whether the client is unpaired on a service that requires pairing.
     private func isPlain(_ session: Session) -> Bool {
         service.policy != .open && session.device.grantedRole == .plain
     }
 
-    /// A client without pairing gets one of the first half of the places; for a paired one, the oldest client without
-    /// pairing makes room if there is none left.
+    /// An unpaired client can take one of half of the places. If none is left for a paired one, the oldest unpaired
+    /// client is disconnected.
     private func findPlace(for session: Session) throws(Refusal) -> Place {
         if isStopping { throw Refusal(text: "the service is stopping") }
         let role = session.device.grantedRole ?? .plain
@@ -320,7 +302,7 @@ extension ServiceServer {
         return session.udpIdentifier
     }
 
-    /// Disconnects a client, whose place and identifier are free at once.
+    /// Disconnects a client; its place and identifier are free at once.
     private func evict(_ session: Session) {
         releasePlace(of: session)
         evicted.insert(ObjectIdentifier(session))
@@ -336,55 +318,5 @@ extension ServiceServer {
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         plainClients.remove(session)
-    }
-}
-
-extension ServiceServer: ServiceGateOwner {
-    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
-        let session =
-            if let client {
-                try accept(
-                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
-                    datagramProtection: gate.map {
-                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
-                    })
-            } else {
-                try accept(channel)
-            }
-        // The channel has become active before.
-        session.start()
-    }
-
-    var admitsPlainClients: Bool { service.policy.admits(.plain) }
-
-    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
-
-    private func trustChanged(_ change: TrustWatch.Change) {
-        switch change {
-        case .trust: enforceTrust("this client is no longer paired")
-        case .unavailable(let error):
-            enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
-            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
-        case .available:
-            enforceTrust("this client is no longer paired")
-            service.events.emit(.trustAvailable)
-        case .identityLost(let error):
-            service.events.emit(.failed(.identityLost(service.name, error)))
-        }
-    }
-
-    /// Ends the sessions of clients that may do less than when they were admitted, or nothing.
-    ///
-    /// - Parameter reason: why a client may do nothing.
-    private func enforceTrust(_ reason: String) {
-        guard let gate else { return }
-        for session in sessions.values {
-            guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
-            let role = gate.trust.role(of: client)
-            if let role, role >= granted { continue }
-            session.close(
-                DisconnectReason(.closedHere, isExpected: true),
-                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
-        }
     }
 }

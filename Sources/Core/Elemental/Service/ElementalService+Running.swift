@@ -1,0 +1,161 @@
+import ElementalSecurity
+public import ServiceLifecycle
+import Support
+import Zeroconf
+
+extension ElementalService: Service {
+    /// Listens, publishes and serves until the task is cancelled or a service group shuts it down gracefully; then it
+    /// withdraws the service, notifies the devices and closes.
+    ///
+    /// - Throws: ``ElementalError`` if the service cannot start, as ``start()`` does, or cannot go on:
+    ///   ``ServiceEvent/failed(_:)``.
+    public func run() async throws {
+        try await start()
+        // `nil` if the service was stopped already.
+        if let ended { await cancelWhenGracefulShutdown { _ = await ended.wait() } }
+        await stop(reason: "the service has ended")
+        try await waitUntilStopped()
+    }
+
+    /// Starts listening and publishing; returns when the service accepts connections.
+    ///
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
+    ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
+    ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
+    ///   if the port is invalid or the service's name or TXT record cannot be published,
+    ///   ``ElementalError/Code/cancelled`` if the service was stopped meanwhile.
+    public func start() async throws(ElementalError) {
+        let mayStart = state.withLock { state in
+            guard case .idle = state else { return false }
+            state = .starting(nil)
+            return true
+        }
+        guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
+        shared.failure.withLock { $0 = nil }
+        do throws(ElementalError) {
+            guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
+                throw ElementalError(.invalidValue, "'\(service)' cannot start: \(AuthorisingService.nameRule)")
+            }
+            let listener = try await Listener.open(shared)
+            do throws(ElementalError) {
+                let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
+                let isWanted = state.withLock { state in
+                    guard case .starting(nil) = state else { return false }
+                    state = .running(listener, publication, ended: Latch())
+                    return true
+                }
+                guard isWanted else {
+                    throw ElementalError(.cancelled, "the service '\(service)' was stopped while it started")
+                }
+                await listener.emit(.listening(port: listener.port))
+                publication?.start()
+                checkRoles()
+            } catch {
+                await listener.close("the service does not start")
+                throw error
+            }
+        } catch {
+            let stopped: Latch? = state.withLock { state in
+                defer { state = .idle }
+                if case .starting(let stopped) = state { return stopped }
+                return nil
+            }
+            stopped?.open()
+            throw error
+        }
+    }
+
+    /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
+    ///
+    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``; it does not wait
+    /// longer for a Zeroconf daemon that hangs. A stopped service can be started again. If the service is still
+    /// starting, ``start()`` throws ``ElementalError/Code/cancelled``.
+    /// - Parameter reason: the text sent to the devices.
+    public func stop(reason: String = "the service was stopped") async {
+        let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
+            switch state {
+            case .running(let listener, let publication, let ended):
+                state = .stopping(ended: ended)
+                return ((listener, publication), ended)
+            case .starting(let latch):
+                let latch = latch ?? Latch()
+                state = .starting(latch)
+                return (nil, latch)
+            case .stopping(let ended): return (nil, ended)
+            case .idle: return (nil, nil)
+            }
+        }
+        guard let (listener, publication) = running else {
+            // Another task is stopping the service.
+            await uncancelled { _ = await ended?.wait() }
+            return
+        }
+        // The daemon may hang; the withdrawal then continues in the background.
+        let withdrawn = Latch()
+        Task {
+            await publication?.stop()
+            withdrawn.open()
+        }
+        async let isWithdrawn = uncancelled { [shared] in
+            await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
+        }
+        await listener.close(reason)
+        _ = await isWithdrawn
+        state.withLock { $0 = .idle }
+        await listener.emit(.stopped)
+        ended?.open()
+    }
+
+    func stopWhenFailed() {
+        _ = shared.events.addEventHandler { [weak self, failure = shared.failure] event in
+            guard case .failed(let error) = event else { return }
+            failure.withLock { $0 = error }
+            Task { await self?.stop(reason: "the service has failed") }
+        }
+    }
+
+    /// Waits until the service has stopped, or the task is cancelled.
+    ///
+    /// - Throws: the failure that stopped the service, if there was one.
+    package func waitUntilStopped() async throws(ElementalError) {
+        await ended?.wait()
+        if let failure = shared.failure.withLock({ $0 }) { throw failure }
+    }
+
+    /// Opens when the current run has ended; `nil` if there is none.
+    var ended: Latch? {
+        state.withLock { state in
+            switch state {
+            case .running(_, _, let ended), .stopping(let ended): ended
+            case .idle, .starting: nil
+            }
+        }
+    }
+
+    /// Checks whether the service can be published under its names and with its TXT entries, as ``start()`` does,
+    /// without publishing it.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    public func checkNames() throws(ElementalError) {
+        do {
+            _ = try ServiceType.tcp(service)
+            try ServiceName.check(displayName)
+            // The record in the common listing has further entries.
+            _ = try shared.txtRecord(instanceName: nil).encoded()
+            _ = try shared.txtRecord(instanceName: displayName).encoded()
+        } catch {
+            throw ElementalError(.invalidValue, error.message)
+        }
+    }
+
+    /// Checks whether a text is a valid service name, such as `robot`.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    package static func check(service: String) throws(ElementalError) {
+        do {
+            _ = try ServiceType.tcp(service)
+        } catch {
+            throw ElementalError(.invalidValue, error.message)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+import ElementalWire
+import Support
+import Zeroconf
+
+extension ElementalService {
+    /// State shared by the service's event loop and its callers.
+    final class Shared: Sendable {
+        let name: String
+        let displayName: String
+        let configuration: ServiceConfiguration
+        let handlers = HandlerTable()
+        let events = EventHub<ServiceEvent>()
+        let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
+        let devices = Locked(DeviceRoster())
+        let current: Locked<CurrentValues>
+        let txt: Locked<[String: String]>
+        /// The security entries of the TXT record.
+        let security: Locked<SecurityEntries>
+        /// Why the service failed since it was last started.
+        let failure = Locked<ElementalError?>(nil)
+
+        init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
+            self.name = name
+            self.displayName = displayName
+            var configuration = configuration
+            configuration.logger = configuration.logger.printable
+            self.configuration = configuration
+            current = Locked(CurrentValues(ElementTable(elements), under: configuration.securityPolicy))
+            txt = Locked(configuration.txt)
+            security = Locked(SecurityEntries(configuration.security))
+        }
+
+        var table: ElementTable { current.withLock { $0.table } }
+
+        /// The elements as clients with that role see them.
+        func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
+
+        var policy: SecurityPolicy { configuration.securityPolicy }
+    }
+}
+
+extension ElementalService.Shared {
+    /// A device that the sender of a value of `length` bytes has to wait for.
+    func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
+        devices.withLock { roster in
+            var congested: ElementalDevice?
+            roster.devices.forEachUnretained { device in
+                let isCongested = device.congestion.isAny
+                // Below the high watermark there is room for any value that fits between it and the queue's maximum.
+                let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
+                guard congested == nil, isCongested || length + Envelope.streamByteCount > spare else { return }
+                let waits = device.outbound.withLock {
+                    $0.needsToWait(isCongested: isCongested, for: length, of: id)
+                }
+                if waits { congested = device }
+            }
+            return congested
+        }
+    }
+
+    /// Adds a ready device to those that values are sent to.
+    func add(_ device: ElementalDevice) {
+        // The elements may have been replaced since the device connected.
+        current.withLock { values in
+            values.restrict(device)
+            devices.withLock { $0.insert(device) }
+        }
+    }
+
+    func use(_ elements: ElementCatalogue) {
+        current.withLock { values in
+            values.use(ElementTable(elements))
+            for device in devices.withLock({ $0.devices }) { values.restrict(device) }
+        }
+    }
+
+    /// Queues the current values over TCP for a device that has sent a hello.
+    ///
+    /// The lock on the values is held meanwhile, so that a value set concurrently is queued behind them.
+    func greet(_ device: ElementalDevice) {
+        current.withLock { values in
+            device.outbound.withLock { outbound in
+                for id in values.ids where !outbound.peer.missingElements.contains(id) {
+                    if let value = values[id] { outbound.appendCurrent(id, value) }
+                }
+            }
+        }
+    }
+
+    /// Queues the refusal, followed by the current value, unless the device's queue is full.
+    func refuse(_ id: Int8, from device: ElementalDevice, _ refusal: ValueRefusal) {
+        guard device.takesRefusals else { return }
+        let bytes = refusal.wireBytes(id: id)
+        current.withLock { values in
+            device.outbound.withLock { outbound in
+                // A client does not learn of elements that its role may not read.
+                guard !outbound.peer.missingElements.contains(id) else { return }
+                // A peer that sends refused values and reads nothing gets no answers, so that our memory does not grow.
+                guard outbound.stream.hasRoom(for: bytes.count) else { return }
+                bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
+                guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
+                outbound.appendCurrent(id, value)
+            }
+        }
+    }
+
+    /// - Parameter instanceName: the instance's own name, for the common listing.
+    func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {
+        try ServiceTXT.record(
+            txt.withLock { $0 }, service: name, instanceName: instanceName, security: security.withLock { $0 })
+    }
+
+    /// The command that pairs a client with this service.
+    var pairingCommand: String {
+        guard configuration.isPublished else { return "elemental pair HOST:PORT" }
+        // Quoted for a shell.
+        return "elemental pair '" + "\(name)/\(displayName)".replacing("'", with: "'\\''") + "'"
+    }
+}
+
+/// A service's devices, in an array for fast iteration.
+struct DeviceRoster {
+    private(set) var devices: [ElementalDevice] = []
+    private var positions: [ObjectIdentifier: Int] = [:]
+
+    mutating func insert(_ device: ElementalDevice) {
+        guard positions[ObjectIdentifier(device)] == nil else { return }
+        positions[ObjectIdentifier(device)] = devices.count
+        devices.append(device)
+    }
+
+    /// - Returns: whether the device was present.
+    mutating func remove(_ device: ElementalDevice) -> Bool {
+        guard let position = positions.removeValue(forKey: ObjectIdentifier(device)) else { return false }
+        let last = devices.removeLast()
+        if last !== device {
+            devices[position] = last
+            positions[ObjectIdentifier(last)] = position
+        }
+        return true
+    }
+}
+
+extension [ElementalDevice] {
+    /// Visits each without retaining it: the array keeps them alive.
+    @inline(__always)
+    func forEachUnretained(_ body: (ElementalDevice) -> Void) {
+        withUnsafeBytes { bytes in
+            for reference in bytes.bindMemory(to: UnsafeRawPointer.self) {
+                Unmanaged<ElementalDevice>.fromOpaque(reference)._withUnsafeGuaranteedRef(body)
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import ElementalSecurity
+import ElementalWire
+import NIOCore
+
+extension ServiceServer: ServiceGateOwner {
+    func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
+        let session =
+            if let client {
+                try accept(
+                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
+                    datagramProtection: gate.map {
+                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
+                    })
+            } else {
+                try accept(channel)
+            }
+        // The channel is already active, so the session gets no event of it.
+        session.start()
+    }
+
+    var admitsPlainClients: Bool { service.policy.admits(.plain) }
+
+    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
+
+    func trustChanged(_ change: TrustWatch.Change) {
+        switch change {
+        case .trust: enforceTrust("this client is no longer paired")
+        case .unavailable(let error):
+            enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
+            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
+        case .available:
+            enforceTrust("this client is no longer paired")
+            service.events.emit(.trustAvailable)
+        case .identityLost(let error):
+            service.events.emit(.failed(.identityLost(service.name, error)))
+        }
+    }
+
+    /// Ends the sessions of clients whose role has become lower than when they were admitted.
+    ///
+    /// - Parameter reason: sent to a client that has no role any more.
+    private func enforceTrust(_ reason: String) {
+        guard let gate else { return }
+        for session in sessions.values {
+            guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
+            let role = gate.trust.role(of: client)
+            if let role, role >= granted { continue }
+            session.close(
+                DisconnectReason(.closedHere, isExpected: true),
+                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
+        }
+    }
+}
