@@ -333,6 +333,7 @@ let package = Package(
             dependencies: ["Elemental", "Support"],
             path: "Tests/ledger"
         ),
+        .executableTarget(name: "value-way", dependencies: ["Elemental", "Support"], path: "Tests/value-way"),
         // A module of tests for each folder of Sources, whose folders these mirror.
         .testTarget(
             name: "CoreTests",

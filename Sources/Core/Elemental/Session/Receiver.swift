@@ -1,12 +1,6 @@
 import ElementalWire
 import NIOCore
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// What a ``Receiver`` delegates to its connection.
 protocol ReceiverOwner: AnyObject {
     /// A value was received before the handshake completed. The connection may become ready because of it.
@@ -349,62 +343,5 @@ extension Receiver {
         decoder = StreamDecoder(maximumValueByteCount: decoder.maximumValueByteCount)
         pieces = PieceAssembler(maximumValueByteCount: pieces.maximumValueByteCount)
         noteGathered(0, for: owner)
-    }
-}
-
-/// A buffer read from a socket, lent to handlers that keep a long value so that they need not copy it.
-enum ReadBuffer {
-    /// Values of at least this many bytes are long: copying one would cost more than keeping its buffer.
-    static let longByteCount = 16 * 1024
-    /// The maximum ratio of a buffer's capacity to the length of the value that keeps it in memory.
-    private static let maximumExcess = 4
-
-    /// Passes on a value that lies in the buffer, together with what keeps the buffer alive.
-    static func lend(
-        _ value: UnsafeRawBufferPointer, of buffer: ByteBuffer, _ body: (ReceivedBytes) -> Void
-    ) {
-        guard let base = value.baseAddress, value.count * maximumExcess >= buffer.capacity else {
-            return body(ReceivedBytes(value))
-        }
-        let data = Data(
-            bytesNoCopy: UnsafeMutableRawPointer(mutating: base), count: value.count,
-            deallocator: .custom { _, _ in withExtendedLifetime(buffer) {} })
-        ReceivedBytes.withLong(data, isLent: true, body)
-    }
-}
-
-/// Counts the values received within a second. No timers.
-struct Throttle {
-    /// The maximum number of values per second, at least 1.
-    let limit: Int
-    /// Whether the limit of this second is reached.
-    private(set) var isOver = false
-    private var count = 0
-    private var end = NIODeadline.uptimeNanoseconds(0)
-
-    init(limit: Int) { self.limit = max(1, limit) }
-
-    /// Adds received values.
-    ///
-    /// - Returns: when to call ``goOn(at:)``, if this reaches the limit.
-    mutating func add(_ number: Int, at now: NIODeadline) -> NIODeadline? {
-        if now >= end, !isOver {
-            count = 0
-            end = now + .seconds(1)
-        }
-        count += number
-        guard count >= limit, !isOver else { return nil }
-        isOver = true
-        return end
-    }
-
-    /// Begins a new second. Values beyond the previous one's limit, received in the same read, count towards this one.
-    ///
-    /// - Returns: when to call it again, if they reach the limit again.
-    mutating func goOn(at now: NIODeadline) -> NIODeadline? {
-        count = max(0, count - limit)
-        end = now + .seconds(1)
-        isOver = count >= limit
-        return isOver ? end : nil
     }
 }
