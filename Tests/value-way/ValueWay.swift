@@ -24,11 +24,24 @@ enum ValueWay {
     }
 
     /// Between two values in µs, so that each is sent alone.
-    private static let pause: UInt32 = 4000
+    private static let interval: UInt32 = 4000
     /// Long enough to be sent in pieces.
     private static let image = Data(repeating: 1, count: 200_000)
 
-    static func main() async throws {
+    static func main() {
+        // The main thread stays, unlike that of an asynchronous main: callgrind does not survive its end.
+        Task {
+            do {
+                try await run()
+                exit(0)
+            } catch {
+                fatalError("\(error)")
+            }
+        }
+        while true { pause() }
+    }
+
+    private static func run() async throws {
         let words = Array(CommandLine.arguments.dropFirst())
         guard words.count >= 3, let count = Int(words[2]) else { fatalError("see the head of ValueWay.swift") }
         if words[0] == "serve" { return try await serve(words[1], count) }
@@ -38,7 +51,7 @@ enum ValueWay {
             host: "127.0.0.1", port: Int(words[3]) ?? 0, as: words[0], elements: Way.all, options: options)
         if words[0] == "send" {
             for _ in 0..<count {
-                usleep(pause)
+                usleep(interval)
                 switch words[1] {
                 case "udp": try device.send(0.5, to: Way.motion)
                 case "pieces": try device.send(image, to: Way.image)
@@ -77,7 +90,7 @@ enum ValueWay {
         fflush(nil)
         _ = await isAsked.wait()
         for _ in 0..<count {
-            usleep(pause)
+            usleep(interval)
             switch kind {
             case "udp": _ = try service.send(0.5, to: Way.motion)
             case "pieces": _ = try service.send(image, to: Way.image)
@@ -85,6 +98,6 @@ enum ValueWay {
             }
         }
         // Until the client has read them all and is gone.
-        while !service.devices.isEmpty { usleep(pause) }
+        while !service.devices.isEmpty { usleep(interval) }
     }
 }
