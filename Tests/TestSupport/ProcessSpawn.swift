@@ -16,7 +16,7 @@ package struct ProcessSpawn {
     let output: Int32
     let errorOutput: Int32
 
-    private static let oneAtATime = Locked(())
+    private static let oneAtATime = Lock()
 
     /// To write to a process that has ended is an error of the call. It would end the tests, until SwiftNIO has opened a
     /// socket in them.
@@ -24,7 +24,7 @@ package struct ProcessSpawn {
 
     init(executable: String, arguments: [String], environment: [String: String]) throws {
         Self.ignoreBrokenPipes
-        self = try Self.oneAtATime.withLock { _ in try Self(alone: executable, arguments, environment) }
+        self = try Self.oneAtATime.withLock { try Self(alone: executable, arguments, environment) }
     }
 
     /// Whether a program is found along PATH.
@@ -36,7 +36,7 @@ package struct ProcessSpawn {
     /// Returns when every process that was being started runs its own program.
     static func waitForChildrenThatBegin() {
         // posix_spawn returns after that.
-        oneAtATime.withLock { _ in }
+        oneAtATime.withLock {}
     }
 
     /// Runs a process to its end, on the calling thread, and ignores what it prints: for conditions of tests, which are
@@ -85,7 +85,7 @@ package struct ProcessSpawn {
         _ terminal: String, _ executable: String, _ arguments: [String], _ environment: [String: String]
     ) throws -> pid_t {
         var processID: pid_t = 0
-        let code = oneAtATime.withLock { _ in
+        let code = oneAtATime.withLock {
             spawn(&processID, executable, arguments, environment, descriptors: [], terminal: terminal)
         }
         guard code == 0 else { throw TestSupportError("cannot start \(executable): \(String(systemError: code))") }

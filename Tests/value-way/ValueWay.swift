@@ -30,7 +30,7 @@ enum ValueWay {
 
     static func main() {
         // The main thread stays, unlike that of an asynchronous main: callgrind does not survive its end.
-        Task {
+        Task.detached {
             do {
                 try await run()
                 exit(0)

@@ -7,6 +7,10 @@ public import NIOConcurrencyHelpers
 /// guards as a race (Swift 6.3.1 on Linux).
 package typealias Locked = NIOLockedValueBox
 
+/// A lock that guards no value of its own. In a `Locked<Void>` mutex and value would have the same address, which the thread
+/// sanitizer reports as a race.
+package typealias Lock = NIOLock
+
 extension NIOLockedValueBox {
     /// Works on the value while no other thread does.
     @inlinable

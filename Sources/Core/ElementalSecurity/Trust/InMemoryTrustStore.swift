@@ -8,7 +8,7 @@ public final class InMemoryTrustStore: TrustStore {
     }
     private let state: Locked<State>
     /// Held while a change is made, which can look at the store.
-    private let writing = Locked(())
+    private let writing = Lock()
 
     /// A store that trusts these peers.
     public init(_ peers: TrustedPeers = TrustedPeers()) { state = Locked(State(peers: peers)) }
@@ -17,7 +17,7 @@ public final class InMemoryTrustStore: TrustStore {
 
     /// - Throws: what `change` throws, or ``SecurityError`` if the result is not valid.
     public func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
-        try writing.withLock { _ in
+        try writing.withLock {
             var peers = read()
             let result = try change(&peers)
             try peers.validate()

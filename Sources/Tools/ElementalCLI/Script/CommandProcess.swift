@@ -53,7 +53,7 @@ final class CommandProcess: Sendable {
     /// The most bytes of a piece of output.
     static let pieceByteCount = 16384
     /// Held from making pipes until the child has its ends: another child that is started in between would inherit them.
-    private static let starting = Locked(())
+    private static let starting = Lock()
 
     /// - Parameter keepsInput: whether its input stays open for ``write(_:within:)``.
     init(_ text: String, keepsInput: Bool = false) {
@@ -202,7 +202,7 @@ final class CommandProcess: Sendable {
     }
 
     private func start() -> Result<(pid_t, Pipes), Failure> {
-        Self.starting.withLock { _ in
+        Self.starting.withLock {
             let pipes: Pipes
             do {
                 pipes = try Pipes()
