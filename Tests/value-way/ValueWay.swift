@@ -24,7 +24,7 @@ enum ValueWay {
     }
 
     /// Between two values in µs, so that each is sent alone.
-    private static let interval: UInt32 = 4000
+    private static let interval: UInt32 = 10000
     /// Long enough to be sent in pieces.
     private static let image = Data(repeating: 1, count: 200_000)
 
