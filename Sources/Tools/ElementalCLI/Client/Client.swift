@@ -69,7 +69,7 @@ struct Client: Sendable {
         options.reconnection = settings.reconnection
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
-            if settings.wantsValues { box.events.withLock { $0 = device.events } }
+            if settings.wantsValues { box.events.withLock { $0 = device.events() } }
             transfers.follow(device)
             if let onValue = settings.onValue {
                 device.onAnyValue { element, value, _ in
