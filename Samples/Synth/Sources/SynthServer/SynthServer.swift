@@ -71,7 +71,7 @@ struct SynthServer: AsyncParsableCommand {
         for (element, start) in Synth.faders {
             guard let parameter = Parameter(rawValue: Int(element.id)) else { continue }
             try service.send(start, to: element)
-            service.onValue(of: element) { value, _ in controls.set(parameter, to: value) }
+            service.onValue(of: element) { value in controls.set(parameter, to: value) }
             // All clients get what one of them sets.
             service.relay(element)
         }
@@ -80,7 +80,7 @@ struct SynthServer: AsyncParsableCommand {
             try controls.play(note)
             return note
         }
-        service.onValue(of: Synth.motion) { motion, _ in controls.move(motion) }
+        service.onValue(of: Synth.motion) { motion in controls.move(motion) }
         service.onValue(of: Synth.allNotesOff) { _, _ in controls.releaseAll() }
         service.onEvent { event in
             // What happens about pairing is told by the sample's options.

@@ -14,6 +14,15 @@ extension ElementalService {
         }
     }
 
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
+    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
+    @discardableResult
+    public func onValue<Value>(
+        of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
+    }
+
     /// Sets a `Codable` element's value and sends it as JSON to every device.
     ///
     /// - Returns: the devices that the value could not be sent to, with the reason of each.

@@ -19,6 +19,15 @@ extension ElementalService {
         }
     }
 
+    /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
+    @discardableResult
+    @inlinable
+    public func onValue<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
+    }
+
     /// Calls `handler` on the service's event loop with the bytes of every value of the element that a device sends, as
     /// they are on the wire, without making a value of them: nothing is allocated, for texts and data neither.
     ///

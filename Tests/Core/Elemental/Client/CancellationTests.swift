@@ -24,7 +24,7 @@ struct CancellationTests {
     func closingWaitsForTheEnd(over kind: ConnectionKind) async throws {
         try await withService(over: kind) { service, port in
             let received = Transcript<String>()
-            service.onValue(of: Lamp.label) { value, _ in received.add(value) }
+            service.onValue(of: Lamp.label) { received.add($0) }
             let device = try await connect(port, over: kind)
             try device.send("last", to: Lamp.label)
             let reason = try await cancelled {
