@@ -1,22 +1,34 @@
 import Support
 
 extension ElementalDevice {
-    /// Calls `handler` when the device ends, or immediately if it has ended.
+    /// Waits until the connection has ended and will not be replaced.
     ///
-    /// - Returns: the token for ``Endings/take(_:)``, or `nil` if the handler has run.
-    @discardableResult
-    func addEnding(_ handler: @escaping Endings.Handler) -> UInt64? {
-        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
-        if token == nil, let reason { handler(reason) }
-        return token
+    /// - Returns: why it ended.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the waiting task is cancelled, which
+    ///   leaves the connection untouched.
+    public func waitUntilDisconnected() async throws(ElementalError) -> DisconnectReason {
+        let ended = Outcome<DisconnectReason>()
+        let ending = addEnding { ended.resolve($0) }
+        if let reason = await ended.value() { return reason }
+        ending.cancel()
+        throw ElementalError(.cancelled, "the wait for the end of the connection was cancelled")
     }
 
-    /// Waits for the device to end; a cancelled wait returns `.cancelled` immediately.
-    func waitForEnd() async -> DisconnectReason {
-        let ended = Outcome<DisconnectReason>()
-        let token = addEnding { ended.resolve($0) }
-        if let reason = await ended.value() { return reason }
-        if let token { _ = state.withLock { $0.endings.take(token) } }
-        return DisconnectReason(.cancelled, isExpected: true)
+    /// Calls `handler` once, on the connection's event loop, when the connection has ended and will not be replaced;
+    /// immediately if that has already happened.
+    @discardableResult
+    public func onDisconnect(
+        _ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addEnding { reason in handler(reason, self) }
+    }
+
+    /// Calls `handler` when the device ends, or immediately if it has ended.
+    @discardableResult
+    @usableFromInline
+    func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {
+        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
+        if token == nil, let reason { handler(reason) }
+        return HandlerRegistration { [state] in if let token { _ = state.withLock { $0.endings.take(token) } } }
     }
 }

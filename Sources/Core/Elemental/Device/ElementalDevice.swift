@@ -110,23 +110,11 @@ public final class ElementalDevice: Sendable {
         return statistics
     }
 
-    /// Waits until the connection has ended and will not be replaced.
-    ///
-    /// - Returns: why it ended; `.cancelled` immediately, leaving the connection untouched, if the waiting task is
-    ///   cancelled.
-    public func waitUntilDisconnected() async -> DisconnectReason { await waitForEnd() }
-
-    /// Calls `handler` once, on the connection's event loop, when the connection has ended and will not be replaced;
-    /// immediately if that has already happened.
-    public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
-        addEnding { reason in handler(reason, self) }
-    }
-
     /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
     /// ``DeviceLimits/closeTimeout`` bounds it.
     public func close() async {
         disconnect(DisconnectReason(.closedHere, isExpected: true))
-        _ = await uncancelled { await self.waitForEnd() }
+        _ = await uncancelled { try? await self.waitUntilDisconnected() }
     }
 
     /// Starts closing the connection once everything queued has been sent, and returns immediately.

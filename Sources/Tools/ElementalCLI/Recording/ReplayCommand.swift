@@ -215,7 +215,7 @@ private final class ReplaySender: Sendable {
     func finish(_ replay: Task<Void, any Error>, timeout: Duration) async throws {
         let device = client.device
         let watching = Task {
-            _ = await device.waitUntilDisconnected()
+            _ = try? await device.waitUntilDisconnected()
             replay.cancel()
         }
         defer { watching.cancel() }

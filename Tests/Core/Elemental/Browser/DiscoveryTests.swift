@@ -150,7 +150,7 @@ struct DiscoveryTests {
             .connect(as: "tester", elements: Lamp.all, options: .patient)
         running.cancel()
         try await running.value
-        #expect(await device.waitUntilDisconnected().kind == .shutDown("the service has ended"))
+        #expect(try await device.waitUntilDisconnected().kind == .shutDown("the service has ended"))
         #expect(service.port == nil)
     }
 }

@@ -64,9 +64,11 @@ struct CancellationTests {
                     await errorCode { try await device.waitForRoom() },
                     await errorCode { try await device.waitUntilSent() },
                     await errorCode { try await device.ping() },
+                    await errorCode { try await device.waitUntilDisconnected() },
                 ]
             }
-            #expect(codes == Array(repeating: .cancelled, count: 4))
+            #expect(codes == Array(repeating: .cancelled, count: 5))
+            #expect(device.isConnected)
         }
     }
 

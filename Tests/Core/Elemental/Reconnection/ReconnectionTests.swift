@@ -67,7 +67,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(policy) { service, _, device in
             let events = device.events()
             await service.stop(reason: "the end")
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("the end"))
+            #expect(try await device.waitUntilDisconnected().kind == .shutDown("the end"))
             var told: [DeviceEvent] = []
             for await event in events { told.append(event) }
             #expect(Reconnecting.words(told) == ["over: shut down: the end"])
@@ -159,7 +159,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(policy) { service, _, device in
             let values = device.values(of: Rover.number)
             await service.stop(reason: "power cut")
-            let reason = await device.waitUntilDisconnected()
+            let reason = try await device.waitUntilDisconnected()
             #expect(reason.kind == .shutDown("power cut"))
             #expect(device.disconnectReason?.kind == .shutDown("power cut"))
             for await _ in values { Issue.record("a value came from nowhere") }
@@ -191,7 +191,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, device in
             await service.stop()
             let other = try await Reconnecting.service(at: port, [Element<String>(1, "Number")])
-            #expect(await device.waitUntilDisconnected().code == "catalogueMismatch")
+            #expect(try await device.waitUntilDisconnected().code == "catalogueMismatch")
             await other.stop()
         }
     }
