@@ -35,9 +35,7 @@ struct RobotServer: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var configuration = ServiceConfiguration()
-        configuration.port = port
-        configuration.isPublished = !unlisted
+        var configuration = ServiceConfiguration(port: port, isPublished: !unlisted)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)

@@ -45,10 +45,7 @@ struct SynthServer: AsyncParsableCommand {
         )
         if milliseconds > 6 { say("that is long: a name that begins with hw: goes round the desktop's sound server") }
 
-        var configuration = ServiceConfiguration()
-        configuration.port = Int(port)
-        configuration.address = address
-        configuration.isPublished = !unlisted
+        var configuration = ServiceConfiguration(port: Int(port), address: address, isPublished: !unlisted)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Synth.service, displayName: name, elements: Synth.all, configuration: configuration)

@@ -60,13 +60,9 @@ struct Client: Sendable {
         let box = Box()
         let arrivalTimes = ArrivalTimes()
         let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
-        var options = ConnectOptions()
-        options.timeout = output.limit
-        options.security = settings.access.security
-        options.limits = settings.limits
-        options.latency = settings.latency
-        options.logger = output.logger
-        options.reconnection = settings.reconnection
+        let options = ConnectOptions(
+            timeout: output.limit, limits: settings.limits, security: settings.access.security,
+            latency: settings.latency, reconnection: settings.reconnection, logger: output.logger)
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
             if settings.wantsValues { box.events.withLock { $0 = device.events() } }
