@@ -177,6 +177,12 @@ extension Element where Value: BinaryInteger {
             choices: Self.table(choices, id, name, range: range.map { Double($0.lowerBound)...Double($0.upperBound) }),
             access: access, latest: latest)
     }
+
+    @available(*, unavailable, message: "name the numbers in a dictionary: choices: [0: \"off\", 1: \"heat\"]")
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>? = nil,
+        choices: [String], access: Access = .readWrite, latest: Bool = false
+    ) { fatalError() }
 }
 
 extension Element where Value: ChoiceCases, Value.RawValue: ElementRepresentable {

@@ -93,6 +93,19 @@ extension ElementRepresentable where Self: RawRepresentable, RawValue: ElementRe
     }
 }
 
+@available(
+    *, unavailable,
+    message: """
+        Int has no fixed size; an element takes Int8...Int64, UInt8...UInt64, Float, Double, Bool, String, Data, [UInt8], \
+        Vector2...Vector4, Matrix4x4, JSON, or an enum with such raw values
+        """
+)
+extension Int: ElementRepresentable {
+    public static var elementType: ElementType { .int64 }
+    public var elementValue: ElementValue { .int64(Int64(self)) }
+    public init?(_: ElementValue) { nil }
+}
+
 extension Int8: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .int8 }
     public var elementValue: ElementValue { .int8(self) }
