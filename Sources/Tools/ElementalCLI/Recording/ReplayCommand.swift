@@ -224,7 +224,7 @@ private final class ReplaySender: Sendable {
         try result.get()
         try await device.waitUntilSent()
         // Refusals come before the answer to this.
-        try await client.settle(timeout: timeout)
+        try await device.waitUntilHandled(timeout: timeout)
     }
 
     func send(_ item: RecordedItem) async throws {
