@@ -35,7 +35,7 @@ func inputLines() -> AsyncStream<String> {
 
 func publish(_ name: String, _ type: ServiceType, port: Int, txt: TXTRecord) async throws {
     let publisher = try ServicePublisher(name: name, type: type, port: port, txt: txt)
-    let events = publisher.events
+    let events = publisher.events()
     let printing = Task {
         for await event in events {
             switch event {
@@ -62,7 +62,7 @@ func publishMany(_ name: String, _ type: ServiceType, _ count: Int) async throws
     let publishers = try (1...count).map { number in
         try ServicePublisher(name: "\(name) \(number)", type: type, port: 7000 + number)
     }
-    let events = publishers.map(\.events)
+    let events = publishers.map { $0.events() }
     for publisher in publishers { publisher.start() }
     for events in events {
         for await case .published(let name) in events {
@@ -92,7 +92,7 @@ func browse(_ type: ServiceType) async {
 
 /// Prints events from now on.
 func print(_ browser: ServiceBrowser) -> Task<Void, Never> {
-    let events = browser.events
+    let events = browser.events()
     return Task {
         for await event in events {
             switch event {
@@ -116,7 +116,7 @@ func churn(_ type: ServiceType, rounds: Int) async throws {
         publisher.start()
         let browser = ServiceBrowser(type: type)
         var found: ServiceInstance?
-        for await case .found(let service) in browser.events {
+        for await case .found(let service) in browser.events() {
             found = service.instance
             break
         }

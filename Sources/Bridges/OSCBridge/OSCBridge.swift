@@ -214,7 +214,7 @@ public final class OSCBridge: Sendable {
                 for publisher in publishers {
                     group.addTask { [events] in
                         publisher.start()
-                        for await event in publisher.events { Self.tell(event, to: events) }
+                        for await event in publisher.events() { Self.tell(event, to: events) }
                     }
                 }
                 group.addTask { [sessions] in try await sessions.run() }

@@ -120,7 +120,7 @@ public final class HubBridge: Sendable {
         try await connection.start()
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                _ = await self.device.waitUntilDisconnected()
+                _ = try? await self.device.waitUntilDisconnected()
                 return true
             }
             group.addTask { await self.follow(lifecycle) }

@@ -45,7 +45,7 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let invalidValue = Code(value: .invalidValue)
         /// The connection could not be established.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// The service, whose identity is proven, refused the connection.
+        /// The service refused the value, or, with its identity proven, the connection.
         public static let refused = Code(value: .refused)
         /// The connection was refused without encryption, before it was ready. Nobody vouches for the words in the
         /// message. If the service wants paired clients, pairing helps.

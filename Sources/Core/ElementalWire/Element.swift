@@ -177,6 +177,39 @@ extension Element where Value: BinaryInteger {
             choices: Self.table(choices, id, name, range: range.map { Double($0.lowerBound)...Double($0.upperBound) }),
             access: access, latest: latest)
     }
+
+    @available(*, unavailable, message: "name the numbers in a dictionary: choices: [0: \"off\", 1: \"heat\"]")
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Value>? = nil,
+        choices: [String], access: Access = .readWrite, latest: Bool = false
+    ) { fatalError() }
+}
+
+extension Element where Value: ChoiceCases, Value.RawValue: ElementRepresentable {
+    /// One of an enum's cases.
+    ///
+    /// ```swift
+    /// enum Mode: UInt8, CaseIterable, ElementRepresentable { case off, heat, cool }
+    /// static let mode = Element<Mode>(1, "Mode")
+    /// ```
+    /// The element's choices are the raw values, with the names of the cases, or their `description` if the enum has one.
+    /// In Embedded Swift it needs one.
+    ///
+    /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a value, for people.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", access: Access = .readWrite,
+        latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit, choices: Self.table(.cases, id, name, range: nil),
+            access: access, latest: latest)
+    }
 }
 
 extension Element where Value == String {

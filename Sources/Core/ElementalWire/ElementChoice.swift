@@ -38,6 +38,28 @@ extension ElementChoices where Value: FixedWidthInteger {
     }
 }
 
+#if hasFeature(Embedded)
+/// An enum whose cases are choices. Embedded Swift cannot name a case, so `description` does.
+public typealias ChoiceCases = CaseIterable & RawRepresentable & CustomStringConvertible
+#else
+/// An enum whose cases are choices.
+public typealias ChoiceCases = CaseIterable & RawRepresentable
+#endif
+
+extension ElementChoices where Value: ChoiceCases, Value.RawValue: ElementRepresentable {
+    static var cases: ElementChoices {
+        ElementChoices(
+            list: Value.allCases.map { value in
+                if case .string(let text) = value.elementValue { return ElementChoice(text) }
+                #if hasFeature(Embedded)
+                return ElementChoice(value.elementValue, value.description)
+                #else
+                return ElementChoice(value.elementValue, "\(value)")
+                #endif
+            })
+    }
+}
+
 extension ElementChoices: ExpressibleByDictionaryLiteral where Value: FixedWidthInteger {
     /// Numbers with their names.
     public init(dictionaryLiteral choices: (Value, String)...) { self.init(choices) }

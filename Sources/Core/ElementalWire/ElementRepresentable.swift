@@ -7,7 +7,8 @@ public import struct Foundation.Data
 /// A Swift type that can be the value of an element.
 ///
 /// The types of the wire table conform: the fixed-width integers, `Float`, `Double`, `Bool`, `String`, `Data`,
-/// `[UInt8]`, ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value.
+/// `[UInt8]`, ``Vector2``, ``Vector3``, ``Vector4``, ``Matrix4x4``, and ``JSON`` for any `Codable` value. An enum whose raw
+/// values are integers or strings only has to declare that it conforms.
 public protocol ElementRepresentable: Sendable {
     /// The wire type that carries values of this Swift type.
     static var elementType: ElementType { get }
@@ -66,6 +67,43 @@ extension ElementRepresentable where Self: FixedWidthInteger {
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
         destination.storeBytes(of: littleEndian, as: Self.self)
     }
+}
+
+// An enum, or another type with a raw value, travels as that value.
+extension ElementRepresentable where Self: RawRepresentable, RawValue: ElementRepresentable {
+    public static var elementType: ElementType { RawValue.elementType }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard let rawValue = RawValue(wireBytes: bytes) else { return nil }
+        self.init(rawValue: rawValue)
+    }
+
+    @inlinable
+    public var wireByteCount: Int { rawValue.wireByteCount }
+
+    @inlinable
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { rawValue.writeWireBytes(to: destination) }
+
+    public var elementValue: ElementValue { rawValue.elementValue }
+
+    public init?(_ elementValue: ElementValue) {
+        guard let rawValue = RawValue(elementValue) else { return nil }
+        self.init(rawValue: rawValue)
+    }
+}
+
+@available(
+    *, unavailable,
+    message: """
+        Int has no fixed size; an element takes Int8...Int64, UInt8...UInt64, Float, Double, Bool, String, Data, [UInt8], \
+        Vector2...Vector4, Matrix4x4, JSON, or an enum with such raw values
+        """
+)
+extension Int: ElementRepresentable {
+    public static var elementType: ElementType { .int64 }
+    public var elementValue: ElementValue { .int64(Int64(self)) }
+    public init?(_: ElementValue) { nil }
 }
 
 extension Int8: ElementRepresentable, ValueType {

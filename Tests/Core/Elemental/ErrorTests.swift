@@ -241,7 +241,7 @@ struct ErrorTests {
             try await eventually { service.devices.count == 1 }
             for index in 0..<1000 { try service.send(Double(index), to: Lamp.reading) }
             await service.stop(reason: "battery empty")
-            let reason = await device.waitUntilDisconnected()
+            let reason = try await device.waitUntilDisconnected()
             #expect(reason.kind == .shutDown("battery empty"))
             #expect(reason.isExpected)
             #expect(device.value(of: Lamp.reading) == 999)
@@ -264,7 +264,7 @@ struct ErrorTests {
         _ = try await server?.readFrame()
         _ = try await server?.readFrame()
         server = nil
-        let reason = await device.waitUntilDisconnected()
+        let reason = try await device.waitUntilDisconnected()
         #expect(reason.kind == .closedByPeer)
         #expect(!reason.isExpected)
     }

@@ -85,17 +85,11 @@ func withPair(
 
 extension ConnectOptions {
     /// The tests' usual time limit: connecting is slow on a loaded machine, and slower with a sanitizer.
-    static var patient: ConnectOptions {
-        var options = ConnectOptions()
-        options.timeout = Patience.wait
-        return options
-    }
+    static var patient: ConnectOptions { ConnectOptions(timeout: Patience.wait) }
 
     /// Closing also waits for as long until everything has been sent. Only for a peer that closes its side in return.
     static var patientAtTheEnd: ConnectOptions {
-        var options = ConnectOptions.patient
-        options.limits.closeTimeout = Patience.wait
-        return options
+        ConnectOptions(timeout: Patience.wait, limits: DeviceLimits(closeTimeout: Patience.wait))
     }
 }
 

@@ -76,6 +76,46 @@ struct ElementChoicesTests {
         #expect(problem(long, .string).contains("4096") && problem(Array(long.prefix(16)), .string).isEmpty)
     }
 
+    // MARK: Enums
+
+    private enum Mode: Int16, CaseIterable, ElementRepresentable {
+        case off, heat
+        case cool = 300
+    }
+
+    private enum Fan: String, CaseIterable, ElementRepresentable, CustomStringConvertible {
+        case slow, fast = "very fast"
+
+        var description: String { "not shown" }
+    }
+
+    private enum Season: UInt8, CaseIterable, ElementRepresentable, CustomStringConvertible {
+        case summer, winter
+
+        var description: String { self == .summer ? "Summer time" : "Winter time" }
+    }
+
+    @Test
+    func theCasesOfAnEnumAreTheChoices() {
+        let mode = Element<Mode>(1, "Mode", access: .read)
+        #expect(mode == Element<Int16>(1, "Mode", choices: [0: "off", 1: "heat", 300: "cool"], access: .read))
+        #expect(mode.allows(.cool) && mode.allows(ElementValue.int16(300)) && !mode.allows(ElementValue.int16(2)))
+        #expect(Element<Fan>(2, "Fan") == Element<String>(2, "Fan", choices: ["slow", "very fast"]))
+        #expect(Element<Season>(3, "Season").choices.map(\.name) == ["Summer time", "Winter time"])
+    }
+
+    @Test
+    func anEnumTravelsAsItsRawValue() throws {
+        var bytes: [UInt8] = [0, 0]
+        #expect(Mode.cool.wireByteCount == 2)
+        bytes.withUnsafeMutableBytes { Mode.cool.writeWireBytes(to: $0.baseAddress!) }
+        #expect(bytes == [0x2c, 1])
+        #expect(bytes.withUnsafeBytes { Mode(wireBytes: $0) } == .cool)
+        #expect([2, 0].withUnsafeBytes { Mode(wireBytes: $0) } == nil, "no case")
+        #expect(Fan.fast.elementValue == .string("very fast") && Fan(ElementValue.string("slow")) == .slow)
+        #expect(Fan(ElementValue.string("fast")) == nil && Mode(ElementValue.uint8(1)) == nil)
+    }
+
     // MARK: Text
 
     @Test(

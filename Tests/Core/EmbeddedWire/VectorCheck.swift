@@ -131,12 +131,20 @@ struct VectorCheck {
         expect(message == "elements 'Motion' and 'Motion' share the identifier 2; give each its own", "a double")
     }
 
+    private enum Switch: UInt8, CaseIterable, ElementRepresentable, CustomStringConvertible {
+        case off, on
+
+        var description: String { self == .off ? "off" : "on" }
+    }
+
     private mutating func choices() {
         let mode = Element<Int16>(1, "Mode", choices: [-1: "down", 300: "up"])
         let speed = Element<String>(2, "Speed", choices: ["slow", "fast"])
         expect(mode.allows(-1) && mode.allows(300) && !mode.allows(44), "the choices of a number")
         expect(speed.allows("fast") && !speed.allows("faster") && !speed.allows("fasT"), "the choices of a text")
-        let all: ElementCatalogue = [mode, speed]
+        let lamp = Element<Switch>(3, "Lamp")
+        expect(lamp.allows(.on) && lamp.choices.count == 2 && lamp.choices[1].name == "on", "the cases of an enum")
+        let all: ElementCatalogue = [mode, speed, lamp]
         let read = all.wireBytes.withUnsafeBytes { bytes -> ElementCatalogue? in
             do throws(WireError) { return try ElementCatalogue(wireBytes: bytes) } catch { return nil }
         }

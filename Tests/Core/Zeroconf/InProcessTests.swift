@@ -16,9 +16,9 @@ struct InProcessTests {
     @Test func aServiceIsPublishedFoundChangedAndGone() async throws {
         let type = try ServiceType.tcp("inprocess")
         let browser = ServiceBrowser(type: type)
-        let events = Watch(browser.events)
+        let events = Watch(browser.events())
         let publisher = try ServicePublisher(name: "Rover", type: type, port: 7000, txt: ["state": "off"])
-        let publications = Watch(publisher.events)
+        let publications = Watch(publisher.events())
         publisher.start()
         publisher.start()
         let name = try await publications.next { if case .published(let name) = $0 { name } else { nil } }
@@ -33,9 +33,9 @@ struct InProcessTests {
         }
 
         // A late subscriber gets the current state.
-        let late = Watch(browser.events)
+        let late = Watch(browser.events())
         #expect(try await late.next { if case .found(let service) = $0 { service } else { nil } } == updated)
-        let latePublications = Watch(publisher.events)
+        let latePublications = Watch(publisher.events())
         #expect(try await latePublications.next { if case .published(let name) = $0 { name } else { nil } } == "Rover")
 
         let resolved = try await Resolver.resolve(found.instance)
@@ -49,13 +49,13 @@ struct InProcessTests {
         await browser.stop()
         try await events.waitForEnd()
         try await late.waitForEnd()
-        try await Watch(browser.events).waitForEnd()
+        try await Watch(browser.events()).waitForEnd()
     }
 
     @Test func aReleasedPublisherWithdrawsItsService() async throws {
         let type = try ServiceType.tcp("released")
         let browser = ServiceBrowser(type: type)
-        let events = Watch(browser.events)
+        let events = Watch(browser.events())
         var publisher: ServicePublisher? = try ServicePublisher(name: "Rover", type: type, port: 7000)
         publisher?.start()
         _ = try await events.next { if case .found(let service) = $0 { service } else { nil } }
@@ -69,7 +69,7 @@ struct InProcessTests {
         let publisher = try ServicePublisher(name: "Rover", type: type, port: 7000)
         publisher.start()
         // The browser itself is gone after this line.
-        let events = Watch(ServiceBrowser(type: type).events)
+        let events = Watch(ServiceBrowser(type: type).events())
         _ = try await events.next { if case .found(let service) = $0 { service } else { nil } }
         await publisher.stop()
         _ = try await events.next { if case .gone(let instance) = $0 { instance } else { nil } }
@@ -81,7 +81,7 @@ struct InProcessTests {
         publisher.start()
         let browser = ServiceBrowser(type: type)
         for _ in 0..<3 {
-            let events = Watch(browser.events)
+            let events = Watch(browser.events())
             _ = try await events.next { if case .found(let service) = $0 { service } else { nil } }
         }
         await browser.stop()

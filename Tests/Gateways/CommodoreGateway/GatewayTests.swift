@@ -153,7 +153,7 @@ struct GatewayTests {
             let catalogue: [UInt8] = [1, 1, 2, 0b1100, 5, 0x53, 0x50, 0x45, 0x45, 0x44]
             try machine.write([6, UInt8(catalogue.count + 5), 0xF6, UInt8(catalogue.count), 0, 0, 0] + catalogue)
             #expect(try await machine.readRecord() == [1, 0])
-            let reason = await old.waitUntilDisconnected()
+            let reason = try await old.waitUntilDisconnected()
             #expect("\(reason)".contains("other elements"))
             let client = try await running.client()
             #expect(client.knownElements.first?.name == "speed")

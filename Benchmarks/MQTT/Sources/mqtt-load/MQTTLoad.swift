@@ -39,10 +39,7 @@ struct MQTTLoad {
             Element<Double>($0, "Value \($0)", access: .read)
         }
         let catalogue = try ElementCatalogue(elements.map { $0.definition })
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
-        configuration.allowsUDP = false
+        let configuration = ServiceConfiguration(address: "127.0.0.1", allowsUDP: false, isPublished: false)
         services = (0..<serviceCount).map {
             ElementalService("load", displayName: "Load \($0)", elements: catalogue, configuration: configuration)
         }

@@ -17,9 +17,7 @@ struct ObservationCost {
             throw Misuse(description: "observation-cost COUNT ROUNDS")
         }
         let (count, rounds) = (numbers[0], numbers[1])
-        var configuration = ServiceConfiguration()
-        configuration.address = "127.0.0.1"
-        configuration.isPublished = false
+        let configuration = ServiceConfiguration(address: "127.0.0.1", isPublished: false)
         let service = ElementalService(
             "cost", displayName: "Cost", elements: try ElementCatalogue(elements), configuration: configuration)
         try await service.start()

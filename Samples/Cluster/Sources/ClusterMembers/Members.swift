@@ -28,9 +28,7 @@ public final class Members: Sendable {
 
     /// A node that is silent for 2.25 s counts as gone: a ping each half second, and the patience of 4.5 of them.
     public static var limits: DeviceLimits {
-        var limits = DeviceLimits()
-        limits.heartbeatInterval = .milliseconds(500)
-        return limits
+        DeviceLimits(heartbeatInterval: .milliseconds(500))
     }
 
     /// The nodes that are connected, by name.

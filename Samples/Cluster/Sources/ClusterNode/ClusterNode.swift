@@ -40,8 +40,7 @@ struct ClusterNode: AsyncParsableCommand {
 
     func run() async throws {
         guard let commands = Commands(allow) else { return }
-        var configuration = ServiceConfiguration()
-        configuration.limits = Members.limits
+        var configuration = ServiceConfiguration(limits: Members.limits)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Cluster.service, displayName: name, elements: Cluster.all, configuration: configuration)

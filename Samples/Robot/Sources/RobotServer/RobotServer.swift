@@ -35,9 +35,7 @@ struct RobotServer: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var configuration = ServiceConfiguration()
-        configuration.port = port
-        configuration.isPublished = !unlisted
+        var configuration = ServiceConfiguration(port: port, isPublished: !unlisted)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)
@@ -61,8 +59,8 @@ struct RobotServer: AsyncParsableCommand {
         try service.send(name, to: Robot.name)
         try service.send(false, to: Robot.emergencyStop)
         try service.send(false, to: Robot.isDriven)
-        service.onValue(of: Robot.motion) { motion, _ in drive.withRobot { $0.steer(motion) } }
-        service.onValue(of: Robot.speed) { speed, _ in drive.withRobot { $0.speed = speed } }
+        service.onValue(of: Robot.motion) { motion in drive.withRobot { $0.steer(motion) } }
+        service.onValue(of: Robot.speed) { speed in drive.withRobot { $0.speed = speed } }
         service.onValue(of: Robot.emergencyStop) { isStopped, _ in drive.withRobot { $0.isStopped = isStopped } }
         // All clients get what one of them sets.
         service.relay(Robot.speed)

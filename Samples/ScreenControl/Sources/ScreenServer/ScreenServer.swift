@@ -22,8 +22,7 @@ struct ScreenServer: AsyncParsableCommand {
     @OptionGroup var security: ServingOptions
 
     func run() async throws {
-        var configuration = ServiceConfiguration()
-        configuration.port = port
+        var configuration = ServiceConfiguration(port: port)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Screen.service, displayName: name, elements: Screen.all, configuration: configuration)

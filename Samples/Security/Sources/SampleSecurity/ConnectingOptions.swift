@@ -24,18 +24,13 @@ public struct ConnectingOptions: ParsableArguments, Sendable {
     /// Options for `connect`, with this user's identity if it has one: 'elemental pair' makes it.
     public var connectOptions: ConnectOptions {
         get throws {
-            var options = ConnectOptions()
-            guard security != .open else {
-                options.security = .open
-                return options
-            }
+            guard security != .open else { return ConnectOptions(security: .open) }
             if security == .paired {
                 let state = try SecurityState(directory: state)
-                options.security = .required(identity: state.identity, store: state.trust)
-            } else if let state = try SecurityState.existing(directory: state) {
-                options.security = .automatic(identity: state.identity, store: state.trust)
+                return ConnectOptions(security: .required(identity: state.identity, store: state.trust))
             }
-            return options
+            guard let state = try SecurityState.existing(directory: state) else { return ConnectOptions() }
+            return ConnectOptions(security: .automatic(identity: state.identity, store: state.trust))
         }
     }
 }

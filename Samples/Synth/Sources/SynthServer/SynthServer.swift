@@ -45,10 +45,7 @@ struct SynthServer: AsyncParsableCommand {
         )
         if milliseconds > 6 { say("that is long: a name that begins with hw: goes round the desktop's sound server") }
 
-        var configuration = ServiceConfiguration()
-        configuration.port = Int(port)
-        configuration.address = address
-        configuration.isPublished = !unlisted
+        var configuration = ServiceConfiguration(port: Int(port), address: address, isPublished: !unlisted)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Synth.service, displayName: name, elements: Synth.all, configuration: configuration)
@@ -71,7 +68,7 @@ struct SynthServer: AsyncParsableCommand {
         for (element, start) in Synth.faders {
             guard let parameter = Parameter(rawValue: Int(element.id)) else { continue }
             try service.send(start, to: element)
-            service.onValue(of: element) { value, _ in controls.set(parameter, to: value) }
+            service.onValue(of: element) { value in controls.set(parameter, to: value) }
             // All clients get what one of them sets.
             service.relay(element)
         }
@@ -80,7 +77,7 @@ struct SynthServer: AsyncParsableCommand {
             try controls.play(note)
             return note
         }
-        service.onValue(of: Synth.motion) { motion, _ in controls.move(motion) }
+        service.onValue(of: Synth.motion) { motion in controls.move(motion) }
         service.onValue(of: Synth.allNotesOff) { _, _ in controls.releaseAll() }
         service.onEvent { event in
             // What happens about pairing is told by the sample's options.

@@ -70,10 +70,7 @@ struct SystemMonitor: AsyncParsableCommand {
 
         var logger = Logger(label: "SystemMonitor", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = verbose ? .debug : .error
-        var configuration = ServiceConfiguration()
-        configuration.port = port
-        configuration.address = address
-        configuration.logger = logger
+        var configuration = ServiceConfiguration(port: port, address: address, logger: logger)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Monitor.service, displayName: name,

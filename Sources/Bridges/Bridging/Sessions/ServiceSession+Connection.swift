@@ -166,7 +166,7 @@ extension ServiceSession {
             await loop.run { self.attach(device) }
         }
         let reason = await withTaskGroup(of: DisconnectReason?.self) { group in
-            group.addTask { await device.waitUntilDisconnected() }
+            group.addTask { try? await device.waitUntilDisconnected() }
             group.addTask {
                 await self.heed(device)
                 return nil

@@ -61,7 +61,7 @@ public final class ElementalBrowser: Sendable {
     public func events() throws(ElementalError) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
-        let events = try browser.get().events
+        let events = try browser.get().events()
         let isCommon = service == nil
         let emit = { @Sendable (event: Event) in
             if case .enqueued = continuation.yield(event) { true } else { false }

@@ -6,18 +6,18 @@ import Support
 /// How a client connects.
 public struct ConnectOptions: Sendable {
     /// How long the TCP connection and then the handshake may take, each.
-    public var timeout: Duration = .seconds(5)
+    public var timeout: Duration
     /// Resource limits of the connection.
-    public var limits = DeviceLimits()
+    public var limits: DeviceLimits
     /// Whether the service is known to say hello, so that `connect` waits for it and for the catalogue. For a
     /// discovered service its TXT record decides; with a host and port, leave it `false` unless you know.
     public var expectsHello = false
     /// Whether to open a UDP socket. Without one, elements that use UDP are unavailable.
-    public var allowsUDP = true
+    public var allowsUDP: Bool
     /// Which services are connected to, and what is encrypted.
-    public var security = ClientSecurity.automatic
+    public var security: ClientSecurity
     /// What the connection's event loop does between values. Each end decides for itself.
-    public var latency = Latency.standard
+    public var latency: Latency
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
     ///
@@ -25,9 +25,9 @@ public struct ConnectOptions: Sendable {
     /// because the service was paired meanwhile does not count as lost: one attempt is made even without a policy.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
-    public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    public var eventLoopGroup: any EventLoopGroup
     /// The logger of the connection. By default nothing is logged.
-    public var logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
+    public var logger: Logger
 
     /// The shared budget for the incomplete and the kept long values of several connections; `nil` for no limit.
     package var memory: ByteBudget?
@@ -39,6 +39,20 @@ public struct ConnectOptions: Sendable {
 
     var network: any ClientNetwork = SystemNetwork()
 
-    /// The defaults.
-    public init() {}
+    /// Options; what is left out has its default. Event loops come from SwiftNIO's singleton by default.
+    public init(
+        timeout: Duration = .seconds(5), limits: DeviceLimits = DeviceLimits(), allowsUDP: Bool = true,
+        security: ClientSecurity = .automatic, latency: Latency = .standard,
+        reconnection: (any ReconnectionPolicy)? = nil, eventLoopGroup: (any EventLoopGroup)? = nil,
+        logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
+    ) {
+        self.timeout = timeout
+        self.limits = limits
+        self.allowsUDP = allowsUDP
+        self.security = security
+        self.latency = latency
+        self.reconnection = reconnection
+        self.eventLoopGroup = eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton
+        self.logger = logger
+    }
 }

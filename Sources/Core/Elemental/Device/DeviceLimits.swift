@@ -6,28 +6,28 @@ public struct DeviceLimits: Sendable, Hashable {
     /// The longest value accepted from the peer, in bytes. A peer that announces a longer one is disconnected, and so
     /// is one whose incomplete values, one in pieces and one in a frame, together take more than this. A frame of up to
     /// 128 KiB has room beside a value in pieces, however long that is.
-    public var maximumValueByteCount = 128 * 1024 * 1024
+    public var maximumValueByteCount: Int
     /// Unsent bytes per transport at which `send` throws ``ElementalError/Code/queueFull``. A single value is always
     /// accepted when the queue is empty, however long it is.
-    public var maximumQueueByteCount = 8 * 1024 * 1024
+    public var maximumQueueByteCount: Int
     /// The high watermark: unsent bytes per transport at which `sendWhenReady` and `waitForRoom` suspend, until an
     /// eighth is left. Queued values arrive late, and values that no longer fit in the processor's cache are sent more
     /// slowly (measured): a sender that can wait need not fill the whole queue.
-    public var readyQueueByteCount = 256 * 1024
+    public var readyQueueByteCount: Int
     /// Values that an async stream buffers before reading is paused, which makes the peer wait. As many values from
     /// datagrams are buffered, and the oldest of them are dropped.
-    public var streamBufferCount = 256
+    public var streamBufferCount: Int
     /// The same in bytes, counting the memory that the values take. A single value is always buffered, however long it
     /// is.
-    public var streamBufferByteCount = 8 * 1024 * 1024
+    public var streamBufferByteCount: Int
     /// How long a client may take to complete its part of the handshake with a service. A client's own limit is
     /// ``ConnectOptions/timeout`` instead.
-    public var handshakeTimeout: Duration = .seconds(10)
+    public var handshakeTimeout: Duration
     /// Silence after which a peer that uses this framework is pinged, to detect a dead connection; `nil` for never. An
     /// older peer answers no pings and is monitored by TCP keepalive probes at the same interval, in whole seconds.
-    public var heartbeatInterval: Duration? = .seconds(20)
+    public var heartbeatInterval: Duration?
     /// Intervals of silence after which the peer is considered dead and the connection ends.
-    public var heartbeatPatience = 4.5
+    public var heartbeatPatience: Double
     /// How long a peer may accept none of the bytes queued for it before it is disconnected; `nil` for no limit.
     public var stuckTimeout: Duration?
     /// Values per second accepted from the peer. Above that, reading over TCP is throttled, and further datagrams are
@@ -35,17 +35,35 @@ public struct DeviceLimits: Sendable, Hashable {
     public var maximumMessagesPerSecond: Int?
     /// Consecutive frames of unknown elements after which the peer is disconnected, because it apparently speaks
     /// another protocol. `nil` for never.
-    public var maximumUnknownCount: Int? = 1_000_000
+    public var maximumUnknownCount: Int?
     /// How long closing may spend on sending what is queued.
-    public var closeTimeout: Duration = .seconds(1)
+    public var closeTimeout: Duration
 
     /// Silence after which the peer is considered dead; `nil` for never.
     var maximumSilence: Duration? { heartbeatInterval.map { $0 * max(1, heartbeatPatience) } }
 
-    /// The defaults: 128 MiB per value, 8 MiB unsent, 256 KiB before `sendWhenReady` suspends, 256 values or 8 MiB in a
-    /// stream, 10 s for the handshake, a ping after 20 s of silence, dead after 90 s, a million unknown frames, 1 s for
-    /// closing.
-    public init() {}
+    /// Limits; what is left out has its default.
+    public init(
+        maximumValueByteCount: Int = 128 * 1024 * 1024, maximumQueueByteCount: Int = 8 * 1024 * 1024,
+        readyQueueByteCount: Int = 256 * 1024, streamBufferCount: Int = 256,
+        streamBufferByteCount: Int = 8 * 1024 * 1024, handshakeTimeout: Duration = .seconds(10),
+        heartbeatInterval: Duration? = .seconds(20), heartbeatPatience: Double = 4.5, stuckTimeout: Duration? = nil,
+        maximumMessagesPerSecond: Int? = nil, maximumUnknownCount: Int? = 1_000_000,
+        closeTimeout: Duration = .seconds(1)
+    ) {
+        self.maximumValueByteCount = maximumValueByteCount
+        self.maximumQueueByteCount = maximumQueueByteCount
+        self.readyQueueByteCount = readyQueueByteCount
+        self.streamBufferCount = streamBufferCount
+        self.streamBufferByteCount = streamBufferByteCount
+        self.handshakeTimeout = handshakeTimeout
+        self.heartbeatInterval = heartbeatInterval
+        self.heartbeatPatience = heartbeatPatience
+        self.stuckTimeout = stuckTimeout
+        self.maximumMessagesPerSecond = maximumMessagesPerSecond
+        self.maximumUnknownCount = maximumUnknownCount
+        self.closeTimeout = closeTimeout
+    }
 }
 
 /// The memory that several holders share, in bytes. No holder gets more than what it leaves to the others, so that one

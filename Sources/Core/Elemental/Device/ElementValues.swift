@@ -146,11 +146,10 @@ extension ElementalDevice {
             pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
             didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
-        whenEnded(finish: { stream.finish() }) { removeEnding in
-            stream.onTermination {
-                registration.cancel()
-                removeEnding()
-            }
+        let ending = addEnding { _ in stream.finish() }
+        stream.onTermination {
+            registration.cancel()
+            ending.cancel()
         }
         return ElementValues(stream)
     }
@@ -165,13 +164,6 @@ extension ElementalDevice {
         logger.warning(
             "values dropped: a stream's consumer is slower than they arrive; consume faster, or ask for the newest only",
             metadata: ["device": "\(name)"])
-    }
-
-    /// Calls `finish` when the device ends, and passes `body` a closure that cancels this.
-    @usableFromInline
-    func whenEnded(finish: @escaping @Sendable () -> Void, _ body: (@escaping @Sendable () -> Void) -> Void) {
-        let ending = addEnding { _ in finish() }
-        body { [state] in if let ending { _ = state.withLock { $0.endings.take(ending) } } }
     }
 
     @inlinable

@@ -10,6 +10,16 @@ extension ElementalDevice {
         try send(Self.json(value, element.definition), to: element)
     }
 
+    /// Sends a `Codable` value as JSON and waits until the service has handled it.
+    ///
+    /// - Throws: ``ElementalError`` as the other values do, and with the code ``ElementalError/Code/invalidValue`` if the
+    ///   value cannot be encoded.
+    public func set<Value>(
+        _ value: Value, to element: Element<JSON<Value>>, timeout: Duration = .seconds(5)
+    ) async throws(ElementalError) {
+        try await set(Self.json(value, element.definition), to: element, timeout: timeout)
+    }
+
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
     /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
     @discardableResult

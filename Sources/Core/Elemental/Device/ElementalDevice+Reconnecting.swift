@@ -2,8 +2,8 @@ import NIOCore
 import Support
 
 extension ElementalDevice {
-    /// The connection's events from now on. Each access returns a new stream, which finishes when the device ends.
-    public var events: AsyncStream<DeviceEvent> { makeEventStream() }
+    /// The connection's events from now on, in a new stream, which finishes when the device ends.
+    public func events() -> AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with all events of the connection, on its event loop. It must not block.
     ///

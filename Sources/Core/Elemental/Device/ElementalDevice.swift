@@ -110,23 +110,11 @@ public final class ElementalDevice: Sendable {
         return statistics
     }
 
-    /// Waits until the connection has ended and will not be replaced.
-    ///
-    /// - Returns: why it ended; `.cancelled` immediately, leaving the connection untouched, if the waiting task is
-    ///   cancelled.
-    public func waitUntilDisconnected() async -> DisconnectReason { await waitForEnd() }
-
-    /// Calls `handler` once, on the connection's event loop, when the connection has ended and will not be replaced;
-    /// immediately if that has already happened.
-    public func onDisconnect(_ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void) {
-        addEnding { reason in handler(reason, self) }
-    }
-
     /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
     /// ``DeviceLimits/closeTimeout`` bounds it.
     public func close() async {
         disconnect(DisconnectReason(.closedHere, isExpected: true))
-        _ = await uncancelled { await self.waitForEnd() }
+        _ = await uncancelled { try? await self.waitUntilDisconnected() }
     }
 
     /// Starts closing the connection once everything queued has been sent, and returns immediately.
@@ -183,22 +171,34 @@ extension ElementalDevice: Hashable {
 }
 
 extension ElementalDevice {
-    /// Calls `handler` when the device ends, or immediately if it has ended.
+    /// Waits until the connection has ended and will not be replaced.
     ///
-    /// - Returns: the token for ``Endings/take(_:)``, or `nil` if the handler has run.
-    @discardableResult
-    func addEnding(_ handler: @escaping Endings.Handler) -> UInt64? {
-        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
-        if token == nil, let reason { handler(reason) }
-        return token
+    /// - Returns: why it ended.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the waiting task is cancelled, which
+    ///   leaves the connection untouched.
+    public func waitUntilDisconnected() async throws(ElementalError) -> DisconnectReason {
+        let ended = Outcome<DisconnectReason>()
+        let ending = addEnding { ended.resolve($0) }
+        if let reason = await ended.value() { return reason }
+        ending.cancel()
+        throw ElementalError(.cancelled, "the wait for the end of the connection was cancelled")
     }
 
-    /// Waits for the device to end; a cancelled wait returns `.cancelled` immediately.
-    func waitForEnd() async -> DisconnectReason {
-        let ended = Outcome<DisconnectReason>()
-        let token = addEnding { ended.resolve($0) }
-        if let reason = await ended.value() { return reason }
-        if let token { _ = state.withLock { $0.endings.take(token) } }
-        return DisconnectReason(.cancelled, isExpected: true)
+    /// Calls `handler` once, on the connection's event loop, when the connection has ended and will not be replaced;
+    /// immediately if that has already happened.
+    @discardableResult
+    public func onDisconnect(
+        _ handler: @escaping @Sendable (DisconnectReason, ElementalDevice) -> Void
+    ) -> HandlerRegistration {
+        addEnding { reason in handler(reason, self) }
+    }
+
+    /// Calls `handler` when the device ends, or immediately if it has ended.
+    @discardableResult
+    @usableFromInline
+    func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {
+        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
+        if token == nil, let reason { handler(reason) }
+        return HandlerRegistration { [state] in if let token { _ = state.withLock { $0.endings.take(token) } } }
     }
 }

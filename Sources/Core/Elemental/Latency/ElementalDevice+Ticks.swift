@@ -36,9 +36,9 @@ extension ElementalDevice {
         let cancel: @Sendable () -> Void = { [eventLoop] in
             if eventLoop.inEventLoop { ticker.value.stop() } else { eventLoop.execute { ticker.value.stop() } }
         }
-        let token = addEnding { _ in cancel() }
-        return HandlerRegistration { [self] in
-            if let token { _ = state.withLock { $0.endings.take(token) } }
+        let ending = addEnding { _ in cancel() }
+        return HandlerRegistration {
+            ending.cancel()
             cancel()
         }
     }

@@ -19,6 +19,15 @@ extension ElementalService {
         }
     }
 
+    /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
+    @discardableResult
+    @inlinable
+    public func onValue<Value>(
+        of element: Element<Value>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
+    }
+
     /// Calls `handler` on the service's event loop with the wire bytes of every value of the element that a device
     /// sends. No value is decoded and nothing is allocated, not even for texts and data.
     ///
@@ -205,6 +214,15 @@ extension ElementalService {
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
         onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
+    }
+
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
+    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
+    @discardableResult
+    public func onValue<Value>(
+        of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
+    ) -> HandlerRegistration {
+        onValue(of: element) { value, _ in handler(value) }
     }
 
     /// Sets a `Codable` element's value and sends it as JSON to every device.

@@ -65,7 +65,7 @@ public final class ElementalService: Sendable {
     public var deviceCapacity: Int? { listener?.deviceCapacity }
 
     /// The service's events from now on; each call returns a separate stream.
-    public var events: AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
+    public func events() -> AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.
     @discardableResult

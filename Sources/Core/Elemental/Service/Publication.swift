@@ -26,7 +26,7 @@ final class Publication: Sendable {
     }
 
     func start() {
-        let events = own.events
+        let events = own.events()
         watching.withLock {
             $0 = Task { [weak self] in
                 for await event in events {

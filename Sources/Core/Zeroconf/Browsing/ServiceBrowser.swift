@@ -4,7 +4,7 @@ import Logging
 ///
 /// ```swift
 /// let browser = ServiceBrowser(type: try .tcp("robot"))
-/// for await event in browser.events { print(event) }
+/// for await event in browser.events() { print(event) }
 /// ```
 /// It browses for as long as someone holds a stream of ``events`` and ``stop()`` was not called; when the last stream
 /// ends, everything is released. Between events it uses no CPU time, unless there are more services than it can watch at a time.
@@ -60,7 +60,7 @@ public final class ServiceBrowser: Sendable {
     /// The events from now on, a separate stream for each caller; it begins with a `found` for every known service.
     ///
     /// It ends after ``stop()`` and when 4096 events are buffered in it.
-    public var events: AsyncStream<Event> { driver.subscribe() }
+    public func events() -> AsyncStream<Event> { driver.subscribe() }
 
     /// Ends browsing and all streams for good, and returns when the library has released everything.
     ///

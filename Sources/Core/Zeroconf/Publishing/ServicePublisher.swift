@@ -5,7 +5,7 @@ import Logging
 /// ```swift
 /// let publisher = try ServicePublisher(name: "Rover", type: .tcp("robot"), port: 7000, txt: ["model": "R2"])
 /// publisher.start()
-/// for await event in publisher.events { print(event) }
+/// for await event in publisher.events() { print(event) }
 /// ```
 /// If the name is taken on this host, "Rover (2)", "Rover (3)" … are tried, within the 63 bytes that a name may have;
 /// if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is absent or
@@ -66,7 +66,7 @@ public final class ServicePublisher: Sendable {
     /// The events from now on, a separate stream for each caller; the first is `.published` if the service already is.
     ///
     /// It ends after ``stop()``, when the publisher is released, and when 4096 events are buffered in it.
-    public var events: AsyncStream<Event> { driver.subscribe() }
+    public func events() -> AsyncStream<Event> { driver.subscribe() }
 
     /// Begins to publish and returns at once. A second call does nothing.
     public func start() {

@@ -69,12 +69,9 @@ struct BenchOptions: ParsableArguments {
         FileDescriptors.allowMany()
         let name = name ?? ClientName.standard
         let connect: ConnectAnother = { number, allowsUDP async throws(ElementalError) in
-            var options = ConnectOptions()
-            options.timeout = output.limit
-            options.security = access.security
-            options.logger = output.logger
+            var options = ConnectOptions(
+                timeout: output.limit, allowsUDP: allowsUDP, security: access.security, logger: output.logger)
             options.expectsHello = true
-            options.allowsUDP = allowsUDP
             return try await place.connect(as: "\(name) \(number)", elements: BenchElements.all, options: options)
         }
         var settings = Client.Settings(name: name)

@@ -1,15 +1,12 @@
 import Elemental
 
 extension Client {
-    /// How often values over UDP are sent before they count as lost.
-    private static let attempts = 5
-
     /// Sends values and waits until the service has handled them.
     ///
     /// - Throws: ``CommandFailure`` or ``ElementalError`` if it refuses one or does not confirm them in time.
     func send(_ assignments: [Assignment], timeout: Duration) async throws {
         // Whether an empty value may be sent depends on the kind of service.
-        if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await waitForHello(timeout) }
+        if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await device.waitForHello(timeout) }
         let refusals = Refusals(of: device)
         do {
             try await transfer(assignments, timeout)
@@ -19,27 +16,23 @@ extension Client {
         }
         // The device keeps the values until the service returns; it has thrown for those that it does not keep.
         if device.isReconnecting { return }
-        let hasStream = assignments.contains { $0.element.transport == .tcp }
-        let datagrams = assignments.filter { $0.element.transport == .udp }
         do throws(ElementalError) {
-            if hasStream { try await settle(timeout: timeout) }
-            if !datagrams.isEmpty {
-                try await confirm(datagrams, timeout: timeout)
-                // Refusals arrive over TCP, before the answer to this.
-                try await settle(timeout: timeout)
-            }
+            try await device.waitUntilHandled(assignments.map { ($0.element, $0.value) }, timeout: timeout)
         } catch {
             if let reason = device.disconnectReason { throw Self.ended(device, reason) }
-            // For datagrams alone, `confirm` has said what happened.
-            guard error.code == .timedOut, hasStream else { throw error }
+            // For datagrams alone, the error says what happened.
+            guard error.code == .timedOut, assignments.contains(where: { $0.element.transport == .tcp }) else {
+                throw error
+            }
             throw CommandFailure(
                 "timedOut",
                 "sent, but \(device.name) did not confirm it within \(timeout); it may be busy with earlier values, and "
                     + "--timeout gives it more time")
         }
-        if let failure = refusals.failure(of: device.name, among: assignments.map(\.element)) {
-            guard failure.code == "notAuthorised" else { throw failure }
-            throw CommandFailure(failure.code, failure.description + pairing.toControl(device))
+        if let error = refusals.error(from: device.name, among: assignments.map(\.element)) {
+            throw CommandFailure(
+                error.code.description,
+                error.message + (error.code == .notAuthorised ? pairing.toControl(device) : ""))
         }
     }
 
@@ -61,22 +54,5 @@ extension Client {
             "timedOut",
             "\(device.name) accepts nothing more, or too little, within \(timeout); the values have not all arrived"
                 + (amounts.isEmpty ? "" : " (\(amounts.joined(separator: ", ")))"))
-    }
-
-    /// Sends the values again until a ping that followed them is answered, which makes it very likely that they arrived.
-    private func confirm(_ assignments: [Assignment], timeout: Duration) async throws(ElementalError) {
-        for attempt in 1...Self.attempts {
-            do {
-                return try await settle(over: .udp, timeout: timeout / Self.attempts)
-            } catch {
-                guard error.code == .timedOut else { throw error }
-                guard attempt < Self.attempts else {
-                    throw ElementalError(
-                        .timedOut,
-                        "sent, but \(device.name) does not answer over UDP; the values may be lost (is UDP blocked?)")
-                }
-                for assignment in assignments { try device.send(assignment.value, to: assignment.element) }
-            }
-        }
     }
 }

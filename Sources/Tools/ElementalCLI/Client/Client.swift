@@ -20,10 +20,6 @@ struct Client: Sendable {
     /// The connection's losses and returns, if ``Settings/wantsValues`` was set.
     let events: AsyncStream<DeviceEvent>?
 
-    /// How long to wait for the hello of a service that was not found by Zeroconf before it counts as an older one, which
-    /// never sends one. Only what depends on the hello waits.
-    private static let helloTime: Duration = .milliseconds(500)
-
     /// How a command uses its connection.
     struct Settings: Sendable {
         /// The name under which the client connects.
@@ -60,16 +56,12 @@ struct Client: Sendable {
         let box = Box()
         let arrivalTimes = ArrivalTimes()
         let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
-        var options = ConnectOptions()
-        options.timeout = output.limit
-        options.security = settings.access.security
-        options.limits = settings.limits
-        options.latency = settings.latency
-        options.logger = output.logger
-        options.reconnection = settings.reconnection
+        let options = ConnectOptions(
+            timeout: output.limit, limits: settings.limits, security: settings.access.security,
+            latency: settings.latency, reconnection: settings.reconnection, logger: output.logger)
         let configure: @Sendable (ElementalDevice) -> Void = { device in
             if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
-            if settings.wantsValues { box.events.withLock { $0 = device.events } }
+            if settings.wantsValues { box.events.withLock { $0 = device.events() } }
             transfers.follow(device)
             if let onValue = settings.onValue {
                 device.onAnyValue { element, value, _ in
@@ -112,23 +104,6 @@ struct Client: Sendable {
     private final class Box: Sendable {
         let values = Locked<Values?>(nil)
         let events = Locked<AsyncStream<DeviceEvent>?>(nil)
-    }
-
-    /// Waits until the service has sent its hello and catalogue, or counts as an older one.
-    func waitForHello(_ timeout: Duration) async {
-        guard device.hello == nil else { return }
-        _ = try? await device.catalogue(timeout: min(Self.helloTime, timeout))
-    }
-
-    /// Waits until the service has handled everything that was sent to it, as far as that can be known: an older service
-    /// does not answer pings, and closing the connection cleanly is all that can be done.
-    func settle(over transport: Transport = .tcp, timeout: Duration) async throws(ElementalError) {
-        await waitForHello(timeout)
-        if let reason = device.disconnectReason {
-            throw ElementalError(.notConnected, "the connection to \(device.name) has ended: \(reason)")
-        }
-        guard device.hello?.features.contains(.ping) == true else { return }
-        _ = try await device.ping(over: transport, timeout: timeout)
     }
 
     /// The end of the connection as a failure.

@@ -91,7 +91,7 @@ extension Client {
     ///
     /// - Throws: ``CommandFailure`` if it was not expected.
     func reportEnd(_ console: Console) async throws {
-        let reason = await device.waitUntilDisconnected()
+        let reason = try await device.waitUntilDisconnected()
         await console.emit(DisconnectedEvent(device: device.name, reason: reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }

@@ -32,7 +32,7 @@ struct ConnectCommand: ReportingCommand {
             } run: { client in
                 try await client.reportingConnection(console) {
                     // The current values have arrived before the first command asks for them.
-                    try? await client.settle(timeout: output.limit)
+                    try? await client.device.waitUntilHandled(timeout: output.limit)
                     try await InteractiveSession(client, console, timeout: output.limit).run()
                 }
             }

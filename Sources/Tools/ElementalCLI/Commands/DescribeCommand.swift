@@ -21,7 +21,7 @@ struct DescribeCommand: ReportingCommand {
                 $0.advice = .otherCommands
             } run: { client in
                 // The current values arrive before the answer.
-                try await client.settle(timeout: output.limit)
+                try await client.device.waitUntilHandled(timeout: output.limit)
                 await console.emit(ServiceDescription(client))
             }
         }

@@ -35,7 +35,7 @@ enum DiscoveryCheck {
         let start = ContinuousClock.now
         let problem = Locked<String?>("the daemon does not answer within \(output.limit)")
         await Interruption.first {
-            for await event in publisher.events {
+            for await event in publisher.events() {
                 switch event {
                 case .published, .renamed: return problem.withLock { $0 = nil }
                 case .failed(let error, _): return problem.withLock { $0 = error.message }

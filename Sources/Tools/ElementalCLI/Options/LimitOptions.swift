@@ -22,9 +22,7 @@ struct LimitOptions: ParsableArguments {
     var device: DeviceLimits { Self.device(maximumValueByteCount) }
 
     static func device(_ maximumValueByteCount: Int) -> DeviceLimits {
-        var limits = DeviceLimits()
-        limits.maximumValueByteCount = maximumValueByteCount
-        return limits
+        DeviceLimits(maximumValueByteCount: maximumValueByteCount)
     }
 }
 

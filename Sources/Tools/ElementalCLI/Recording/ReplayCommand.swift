@@ -215,7 +215,7 @@ private final class ReplaySender: Sendable {
     func finish(_ replay: Task<Void, any Error>, timeout: Duration) async throws {
         let device = client.device
         let watching = Task {
-            _ = await device.waitUntilDisconnected()
+            _ = try? await device.waitUntilDisconnected()
             replay.cancel()
         }
         defer { watching.cancel() }
@@ -224,7 +224,7 @@ private final class ReplaySender: Sendable {
         try result.get()
         try await device.waitUntilSent()
         // Refusals come before the answer to this.
-        try await client.settle(timeout: timeout)
+        try await device.waitUntilHandled(timeout: timeout)
     }
 
     func send(_ item: RecordedItem) async throws {

@@ -129,7 +129,7 @@ struct ServiceHost: Sendable {
                         for await value in values {
                             await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
                         }
-                        let reason = await device.waitUntilDisconnected()
+                        guard let reason = try? await device.waitUntilDisconnected() else { return }
                         reportedCount.withLock { $0 -= 1 }
                         await console.emit(DisconnectedEvent(device: name, reason: reason))
                     }

@@ -20,8 +20,7 @@ struct ServiceOptions: ParsableArguments {
     ///
     /// - Throws: `ValidationError` that says what is allowed.
     func check(service: String, txt: [String: String] = [:]) throws {
-        var configuration = ServiceConfiguration()
-        configuration.txt = txt
+        let configuration = ServiceConfiguration(txt: txt)
         do {
             // Without --name it is the host's name that counts, which is not the user's mistake.
             try ElementalService(service, displayName: name ?? service, elements: [], configuration: configuration)

@@ -77,11 +77,8 @@ struct FollowingOptions: ParsableArguments {
         role: (@Sendable (ServicePlace) -> Role)? = nil
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
-        var connect = ConnectOptions()
-        connect.timeout = output.limit
-        connect.security = access.security
-        connect.limits = limits.device
-        connect.logger = output.logger
+        var connect = ConnectOptions(
+            timeout: output.limit, limits: limits.device, security: access.security, logger: output.logger)
         if let eventLoop { connect.eventLoopGroup = eventLoop }
         let fixed = access.security.role
         let asked = security.role == nil ? role : nil

@@ -203,7 +203,7 @@ final class HubBridging: Sendable {
 
     /// Reports the losses and returns of the one service.
     private func report(_ device: ElementalDevice) -> Task<Void, Never> {
-        let events = device.events
+        let events = device.events()
         return Task { [console = plan.console] in
             for await event in events {
                 switch event {

@@ -93,10 +93,9 @@ struct PairCommand: ReportingCommand {
             let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
             let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()
-            var options = ConnectOptions()
-            options.timeout = output.limit
-            options.logger = output.logger
-            options.security = .automatic(identity: state.identity, store: state.trust)
+            let options = ConnectOptions(
+                timeout: output.limit, security: .automatic(identity: state.identity, store: state.trust),
+                logger: output.logger)
             var failure: CommandFailure?
             do throws(ElementalError) {
                 let service = try await place.pair(

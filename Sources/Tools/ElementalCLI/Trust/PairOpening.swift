@@ -33,10 +33,8 @@ struct PairOpening: Sendable {
                     + "with --state")
         }
         await console.talk("with the identity in \(own.directory)")
-        var options = ConnectOptions()
-        options.timeout = output.limit
-        options.logger = output.logger
-        options.security = .required(identity: own.identity, store: own.trust)
+        let options = ConnectOptions(
+            timeout: output.limit, security: .required(identity: own.identity, store: own.trust), logger: output.logger)
         let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
         let window: OpenedPairing
         do throws(ElementalError) {

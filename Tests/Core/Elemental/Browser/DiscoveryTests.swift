@@ -19,7 +19,7 @@ struct DiscoveryTests {
         var configuration = ServiceConfiguration()
         configuration.txt = txt
         let service = ElementalService(service, displayName: name, elements: Lamp.all, configuration: configuration)
-        let events = service.events
+        let events = service.events()
         try await service.start()
         try await service.stop(after: { try await body(service, try await Self.publishedName(events)) })
     }
@@ -143,14 +143,14 @@ struct DiscoveryTests {
     @Test
     func runServesUntilCancelled() async throws {
         let service = ElementalService("test_run", displayName: "Runner", elements: Lamp.all)
-        let events = service.events
+        let events = service.events()
         let running = Task { try await service.run() }
         _ = try await Self.publishedName(events)
         let device = try await ElementalBrowser("test_run").firstService(timeout: Patience.wait)
             .connect(as: "tester", elements: Lamp.all, options: .patient)
         running.cancel()
         try await running.value
-        #expect(await device.waitUntilDisconnected().kind == .shutDown("the service has ended"))
+        #expect(try await device.waitUntilDisconnected().kind == .shutDown("the service has ended"))
         #expect(service.port == nil)
     }
 }

@@ -24,7 +24,7 @@ struct CancellationTests {
     func closingWaitsForTheEnd(over kind: ConnectionKind) async throws {
         try await withService(over: kind) { service, port in
             let received = Transcript<String>()
-            service.onValue(of: Lamp.label) { value, _ in received.add(value) }
+            service.onValue(of: Lamp.label) { received.add($0) }
             let device = try await connect(port, over: kind)
             try device.send("last", to: Lamp.label)
             let reason = try await cancelled {
@@ -64,9 +64,11 @@ struct CancellationTests {
                     await errorCode { try await device.waitForRoom() },
                     await errorCode { try await device.waitUntilSent() },
                     await errorCode { try await device.ping() },
+                    await errorCode { try await device.waitUntilDisconnected() },
                 ]
             }
-            #expect(codes == Array(repeating: .cancelled, count: 4))
+            #expect(codes == Array(repeating: .cancelled, count: 5))
+            #expect(device.isConnected)
         }
     }
 

@@ -52,6 +52,24 @@ struct ChoiceRefusalTests {
     }
 
     @Test
+    func anEnumIsSentAndReceivedByItsCases() async throws {
+        enum Mode: UInt8, CaseIterable, ElementRepresentable { case off, heat, cool }
+        let mode = Element<Mode>(1, "Mode")
+        try await withPair([mode], client: nil) { service, device in
+            service.relay(mode)
+            let (values, refusals) = (Transcript<Mode>(), device.gatherRefusals())
+            device.onValue(of: mode) { values.add($0) }
+            try device.send(.cool, to: mode)
+            try device.send(.uint8(3), to: ElementDefinition(id: 1, name: "Mode", type: .uint8))
+            try await device.ping()
+            #expect(values.all == [.cool, .cool], "the one taken, and the current one again")
+            #expect(service.value(of: mode) == .cool)
+            #expect(refusals.all.map(\.refusal.reason) == [.notAChoice])
+            #expect(device.knownElements["Mode"]?.choices == Heater.mode.choices)
+        }
+    }
+
+    @Test
     func aClientWithoutElementsLearnsTheChoices() async throws {
         try await withPair(Heater.all, client: nil) { _, device in
             #expect(device.knownElements["Mode"]?.choices == Heater.mode.choices)

@@ -133,7 +133,7 @@ struct LargeValueTests {
             try await eventually { service.devices.first?.hello != nil }
             for number in 1...3 { try service.send(Data(count: 1_000_000 + number), to: Files.second) }
             await service.stop(reason: "closing time")
-            let reason = await listening.waitUntilDisconnected()
+            let reason = try await listening.waitUntilDisconnected()
             #expect(told.all == [1_000_001, 1_000_002, 1_000_003])
             #expect(reason.kind == .shutDown("closing time"))
         }
@@ -159,7 +159,7 @@ struct LargeValueTests {
             try await eventually { service.port == nil }
             device.resume()
             await stop
-            let reason = await device.waitUntilDisconnected()
+            let reason = try await device.waitUntilDisconnected()
             #expect(told.all == [20_000_001, 20_000_002])
             #expect(reason.kind == .shutDown("closing time"))
         }

@@ -20,7 +20,7 @@ struct UndecodableValueTests {
         fileprivate func take(_ service: ElementalService, _ device: ElementalDevice, _ received: Transcript<Double>) {
             let pose = UndecodableValueTests.pose
             switch self {
-            case .handler: service.onValue(of: pose) { value, _ in received.add(value.x) }
+            case .handler: service.onValue(of: pose) { received.add($0.x) }
             case .deviceHandler: device.onValue(of: pose) { value in received.add(value.x) }
             case .stream:
                 let values = device.values(of: pose)

@@ -52,9 +52,9 @@ struct ReconnectionByHandTests {
             }
             // A connected device is unchanged.
             try await device.reconnect()
-            let ending = Task { await device.waitUntilDisconnected() }
+            let ending = Task { try await device.waitUntilDisconnected() }
             await device.close()
-            #expect(await ending.value.kind == .closedHere)
+            #expect(try await ending.value.kind == .closedHere)
             // A new connection gets the current values, so each arrives once more.
             #expect(numbers.all == [1, 1, 2, 2, 3, 3])
             // The waiting task may be ahead of the last event's handler.
@@ -69,7 +69,7 @@ struct ReconnectionByHandTests {
     func aDeviceThatCannotBeConnectedAgainStaysAsItWas() async throws {
         try await Reconnecting.withPair(nil) { service, port, device in
             await service.stop(reason: "off")
-            _ = await device.waitUntilDisconnected()
+            _ = try await device.waitUntilDisconnected()
             #expect(await errorCode { try await device.reconnect() } == .connectionFailed)
             #expect(device.disconnectReason?.kind == .shutDown("off"))
             let second = try await Reconnecting.service(at: port)
@@ -124,7 +124,7 @@ struct ReconnectionByHandTests {
             observed = device
             device.onEvent { _ in }
             await service.stop()
-            _ = await device.waitUntilDisconnected()
+            _ = try await device.waitUntilDisconnected()
         }
         try await eventually { observed == nil }
     }

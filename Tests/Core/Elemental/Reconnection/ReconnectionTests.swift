@@ -15,7 +15,7 @@ struct ReconnectionTests {
             let streamed = Transcript<UInt64>()
             let values = device.values(of: Rover.number)
             let reading = Task { for await value in values { streamed.add(value) } }
-            let events = device.events
+            let events = device.events()
             let told = Transcript<DeviceEvent>()
             let handledEvents = Transcript<DeviceEvent>()
             device.onEvent { event in handledEvents.add(event) }
@@ -65,9 +65,9 @@ struct ReconnectionTests {
     @Test(arguments: [nil, Reconnecting.Noting([])])
     func withoutAnAttemptTheDeviceEndsWithItsConnection(_ policy: Reconnecting.Noting?) async throws {
         try await Reconnecting.withPair(policy) { service, _, device in
-            let events = device.events
+            let events = device.events()
             await service.stop(reason: "the end")
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("the end"))
+            #expect(try await device.waitUntilDisconnected().kind == .shutDown("the end"))
             var told: [DeviceEvent] = []
             for await event in events { told.append(event) }
             #expect(Reconnecting.words(told) == ["over: shut down: the end"])
@@ -81,7 +81,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(nil) { service, _, device in
             try await eventually { service.devices.count == 1 }
             let client = try #require(service.devices.first)
-            let events = client.events
+            let events = client.events()
             await device.close()
             var told: [DeviceEvent] = []
             for await event in events { told.append(event) }
@@ -159,7 +159,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(policy) { service, _, device in
             let values = device.values(of: Rover.number)
             await service.stop(reason: "power cut")
-            let reason = await device.waitUntilDisconnected()
+            let reason = try await device.waitUntilDisconnected()
             #expect(reason.kind == .shutDown("power cut"))
             #expect(device.disconnectReason?.kind == .shutDown("power cut"))
             for await _ in values { Issue.record("a value came from nowhere") }
@@ -191,7 +191,7 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(Reconnecting.soon) { service, port, device in
             await service.stop()
             let other = try await Reconnecting.service(at: port, [Element<String>(1, "Number")])
-            #expect(await device.waitUntilDisconnected().code == "catalogueMismatch")
+            #expect(try await device.waitUntilDisconnected().code == "catalogueMismatch")
             await other.stop()
         }
     }

@@ -55,12 +55,12 @@ struct PlainClientTests {
             var paired = [try await house.connect(.control, as: "1"), try await house.connect(.control, as: "2")]
             #expect(oldest.isConnected)
             paired.append(try await house.connect(.observe, as: "3"))
-            let reason = await oldest.waitUntilDisconnected()
+            let reason = try await oldest.waitUntilDisconnected()
             guard case .shutDown(let text) = reason.kind else { throw RawSocket.Failure(text: "\(reason)") }
             #expect(text.contains("a paired client needs this place") && text.contains("elemental pair"))
             #expect(other.isConnected)
             paired.append(try await house.connect(.admin, as: "4"))
-            #expect(await other.waitUntilDisconnected().kind != .closedHere)
+            #expect(try await other.waitUntilDisconnected().kind != .closedHere)
             try await eventually { events.all == ["oldest", "other"] }
             // Paired ones make no room for one another, and one without pairing gets none.
             house.service.onConnectionRequest { .refuse("\($0.deviceCount)") }

@@ -109,7 +109,7 @@ struct SealedConnectionTests {
                 secret.withUnsafeBytes { outbound.appendSystem(.datagramSecret, $0) }
             }
             device.wake()
-            let reason = await device.waitUntilDisconnected()
+            let reason = try await device.waitUntilDisconnected()
             #expect("\(reason)".contains("secret"), "\(reason)")
         }
     }

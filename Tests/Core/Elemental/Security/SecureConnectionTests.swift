@@ -46,7 +46,7 @@ struct SecureConnectionTests {
                     shutdown(descriptor, CInt(SHUT_WR))
                 }
             }.get()
-            #expect(await served.waitUntilDisconnected().kind == .closedByPeer)
+            #expect(try await served.waitUntilDisconnected().kind == .closedByPeer)
         }
     }
 
@@ -64,9 +64,9 @@ struct SecureConnectionTests {
                     return write(descriptor, record, record.count)
                 }
             }.get()
-            let reason = await served.waitUntilDisconnected().description
+            let reason = try await served.waitUntilDisconnected().description
             #expect(reason.contains("changed on the way"), "\(reason)")
-            for text in [reason, await device.waitUntilDisconnected().description] {
+            for text in [reason, try await device.waitUntilDisconnected().description] {
                 #expect(!text.contains("SSL") && !text.contains("/"), "\(text)")
             }
         }
@@ -238,12 +238,12 @@ struct SecureConnectionTests {
             let other = try #require(service.devices.first)
             try first.send("last", to: Lamp.label)
             await first.close()
-            #expect(await other.waitUntilDisconnected().kind == .closedByPeer)
+            #expect(try await other.waitUntilDisconnected().kind == .closedByPeer)
             #expect(labels.all == ["last"])
 
             let second = try await ends.connect(port)
             await service.stop(reason: "good night")
-            #expect(await second.waitUntilDisconnected().kind == .shutDown("good night"))
+            #expect(try await second.waitUntilDisconnected().kind == .shutDown("good night"))
         }
     }
 
@@ -284,7 +284,7 @@ struct RevocationTests {
                 $0.security = .required(identity: other, store: ends.clientStore)
             }
             try ends.trust(nil)
-            #expect(await device.waitUntilDisconnected().kind == .shutDown("this client is no longer paired"))
+            #expect(try await device.waitUntilDisconnected().kind == .shutDown("this client is no longer paired"))
             #expect(await errorCode { try await ends.connect(port) } == .notPaired)
             #expect(try await unaffected.ping() > .zero)
             await unaffected.close()

@@ -131,7 +131,7 @@ struct OlderPeerTests {
 
         // The shutdown element, then the end.
         try server.write([0xfd, 4, 0, 0, 0] + Array("gone".utf8))
-        let reason = await device.waitUntilDisconnected()
+        let reason = try await device.waitUntilDisconnected()
         #expect(reason.kind == .shutDown("gone"))
         #expect(reason.isExpected)
     }

@@ -277,6 +277,22 @@ struct SessionTests {
         }
     }
 
+    @Test
+    func aCancelledHandlerForTheEndIsNotCalled() async throws {
+        try await withPair { _, device in
+            let told = Transcript<String>()
+            let cancelled = device.onDisconnect { _, _ in told.add("cancelled") }
+            let late = device.onDisconnect { reason, _ in told.add("\(reason)") }
+            cancelled.cancel()
+            await device.close()
+            // A waiting task may be ahead of a handler.
+            try await told.wait(for: 1)
+            late.cancel()
+            device.onDisconnect { _, _ in told.add("at once") }
+            #expect(told.all == ["closed here", "at once"])
+        }
+    }
+
     @Test(arguments: ConnectionKind.allCases)
     func otherElementsReachDevicesThatConnectAgain(over kind: ConnectionKind) async throws {
         try await withService(over: kind) { service, port in
@@ -285,7 +301,7 @@ struct SessionTests {
             let old = try await connect(port, elements: nil, over: kind)
             let size = Element<UInt16>(3, "Size")
             service.update(elements: [Lamp.brightness, size], reason: "other elements")
-            let reason = await old.waitUntilDisconnected()
+            let reason = try await old.waitUntilDisconnected()
             #expect(reason.kind == .shutDown("other elements"))
             #expect(service.elements.map(\.name) == ["Brightness", "Size"])
             let device = try await connect(port, elements: nil, over: kind)

@@ -1,0 +1,133 @@
+public import ElementalWire
+import NIOCore
+import Support
+
+extension ElementalDevice {
+    /// Sends a value and waits until the service has handled it.
+    ///
+    /// Set an element's values one after the other: a refusal names the element, not the value. A value over UDP is sent
+    /// up to five times. An older ElementalController does not say what it has handled: there the value is only sent.
+    ///
+    /// - Parameter timeout: how long all of it may take.
+    /// - Throws: ``ElementalError`` as ``sendWhenReady(_:to:isolation:)`` does; if the service refuses the value, with the
+    ///   code ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
+    ///   ``ElementalError/Code/notAuthorised`` or, where its program refuses, ``ElementalError/Code/refused``. After
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/notConnected`` and ``ElementalError/Code/cancelled`` the
+    ///   value may be set all the same.
+    public func set<Value>(
+        _ value: Value, to element: Element<Value>, timeout: Duration = .seconds(5)
+    ) async throws(ElementalError) {
+        try await set(value.elementValue, to: element.definition, timeout: timeout)
+    }
+
+    /// Sends a value whose type is only known at run time and waits until the service has handled it.
+    ///
+    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
+    public func set(
+        _ value: ElementValue, to element: ElementDefinition, timeout: Duration = .seconds(5)
+    ) async throws(ElementalError) {
+        let refusals = Refusals(of: self)
+        let reconnections = state.withLock { $0.reconnectionCount }
+        let outcome = Outcome<Result<Void, ElementalError>>()
+        let setting = Task {
+            do throws(ElementalError) {
+                // Whether an empty value may be sent depends on the kind of service.
+                if value.wireByteCount == 0 { await waitForHello(timeout) }
+                try await waitForRoom(for: value.wireByteCount)
+                try send(value, to: element)
+                try await waitUntilSent()
+                try await waitUntilHandled([(element, value)], timeout: timeout)
+                outcome.resolve(.success(()))
+            } catch {
+                outcome.resolve(.failure(error))
+            }
+        }
+        defer { setting.cancel() }
+        let late = ElementalError(.timedOut, "\(name) did not confirm '\(element.name)' within \(timeout)")
+        let result = await outcome.value(within: TimeAmount(timeout), on: eventLoop) { .failure(late) }
+        guard let result else { throw ElementalError(.cancelled, "setting '\(element.name)' was cancelled") }
+        try result.get()
+        guard state.withLock({ $0.reconnectionCount }) == reconnections else {
+            throw ElementalError(.notConnected, "the connection was lost while '\(element.name)' was set")
+        }
+        if let error = refusals.error(from: name, among: [element]) { throw error }
+    }
+
+    /// How often values over UDP are sent before they count as lost.
+    private static let datagramAttempts = 5
+    /// How long to wait for the hello of a service that was not found by Zeroconf before it counts as an older one, which
+    /// never sends one.
+    private static let helloTime: Duration = .milliseconds(500)
+
+    /// Waits until the service has sent its hello and catalogue, or counts as an older one.
+    package func waitForHello(_ timeout: Duration) async {
+        if hello == nil { _ = try? await catalogue(timeout: min(Self.helloTime, timeout)) }
+    }
+
+    /// Waits until the service has handled what this end sent: it answers a ping behind the values, and refusals arrive
+    /// before that answer. An older service answers no pings and is not waited for.
+    ///
+    /// - Parameter values: what was sent. Those over UDP are sent again until a ping behind them is answered, which makes
+    ///   it very likely that they arrived.
+    package func waitUntilHandled(
+        _ values: [(element: ElementDefinition, value: ElementValue)] = [], timeout: Duration
+    ) async throws(ElementalError) {
+        await waitForHello(timeout)
+        if let reason = disconnectReason {
+            throw ElementalError(.notConnected, "the connection to \(name) has ended: \(reason)")
+        }
+        guard hello?.features.contains(.ping) == true else { return }
+        let datagrams = values.filter { $0.element.transport == .udp }
+        var attempt = 1
+        while !datagrams.isEmpty {
+            do throws(ElementalError) {
+                _ = try await ping(over: .udp, timeout: timeout / (Self.datagramAttempts + 1))
+                break
+            } catch {
+                guard error.code == .timedOut else { throw error }
+            }
+            guard attempt < Self.datagramAttempts else {
+                throw ElementalError(
+                    .timedOut, "sent, but \(name) does not answer over UDP; the values may be lost (is UDP blocked?)")
+            }
+            attempt += 1
+            for (element, value) in datagrams { try send(value, to: element) }
+        }
+        _ = try await ping(timeout: timeout)
+    }
+}
+
+/// Gathers the values that a service refuses while this exists.
+package final class Refusals: Sendable {
+    private let refused: Locked<[Int8: ValueRefusal]>
+    private let registration: HandlerRegistration
+
+    package init(of device: ElementalDevice) {
+        let refused = Locked<[Int8: ValueRefusal]>([:])
+        self.refused = refused
+        registration = device.onRefusal { element, refusal, _ in refused.withLock { $0[element.id] = refusal } }
+    }
+
+    deinit { registration.cancel() }
+
+    /// An error that says which of these elements' values were refused, and why; `nil` if none was.
+    package func error(from service: String, among elements: [ElementDefinition]) -> ElementalError? {
+        let refused = refused.withLock { refused in
+            elements.compactMap { element in refused[element.id].map { (element.name, $0) } }
+        }
+        guard let (_, first) = refused.first else { return nil }
+        let reasons = refused.map { "'\($0)': \($1)" }
+        return ElementalError(first.code, "\(service) refused \(reasons.joined(separator: "; "))")
+    }
+}
+
+extension ValueRefusal {
+    fileprivate var code: ElementalError.Code {
+        switch reason {
+        case .outOfRange, .notAChoice: .outOfRange
+        case .notAllowed: .notAllowed
+        case .notAuthorised: .notAuthorised
+        case .refused: .refused
+        }
+    }
+}
