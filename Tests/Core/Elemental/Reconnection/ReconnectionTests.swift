@@ -67,7 +67,8 @@ struct ReconnectionTests {
         try await Reconnecting.withPair(policy) { service, _, device in
             let events = device.events()
             await service.stop(reason: "the end")
-            #expect(try await device.waitUntilDisconnected().kind == .shutDown("the end"))
+            let reason = try await device.waitUntilDisconnected()
+            #expect(reason.kind == .shutDown("the end"))
             var told: [DeviceEvent] = []
             for await event in events { told.append(event) }
             #expect(Reconnecting.words(told) == ["over: shut down: the end"])
