@@ -93,13 +93,15 @@ extension Connection {
         }
     }
 
-    /// Writes as much of a segment as the socket accepts.
-    func write(_ segment: inout OutboundSegment) {
-        _ = segment.write { first, second in
-            direct.withDescriptor { StreamSocket(descriptor: $0).write(first, second, more: false) } ?? 0
-        }
+    /// Writes two byte ranges, one after the other.
+    ///
+    /// - Returns: how many bytes the socket accepted.
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        direct.withDescriptor { StreamSocket(descriptor: $0).write(first, second, more: false) } ?? 0
     }
 
     /// Sends a datagram.
-    func write(datagram: ByteBuffer) -> DatagramSocket.Outcome { datagrams.load()?.writeDirectly(datagram) ?? .full }
+    func write(datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
+        datagrams.load()?.writeDirectly(datagram) ?? .full
+    }
 }

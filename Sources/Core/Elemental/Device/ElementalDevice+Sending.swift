@@ -169,15 +169,13 @@ extension ElementalDevice {
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
             let connection = try outbound.append(element, bytes)
             congestion.note(outbound, after: element.transport)
-            guard mayAnswer, let connection, outbound.allowsDirectWrite(over: element.transport),
-                connection.takesAnswer(over: element.transport)
-            else {
-                return (connection, UInt64(0))
+            guard mayAnswer, let connection, connection.takesAnswer(over: element.transport) else {
+                return (connection, UInt64?.none)
             }
             return (connection, outbound.claim(element.transport))
         }
         guard let connection else { return }
-        if claim == 0 { connection.wake() } else { write(connection, element.transport, claim) }
+        if let claim { write(connection, element.transport, claim) } else { connection.wake() }
     }
 
     /// Queues a long value without copying it.
@@ -193,21 +191,15 @@ extension ElementalDevice {
     /// Writes what is queued on this thread, and leaves to the loop what the socket does not accept.
     @inline(never)
     private func write(_ connection: Connection, _ transport: Transport, _ claim: UInt64) {
-        let needsFlush: Bool
-        switch transport {
-        case .tcp:
-            var segment = outbound.withLock { $0.takeDirectly(claim) }
-            if segment != nil { connection.write(&segment!) }
-            needsFlush = outbound.withLock { $0.endDirectWrite(claim, segment) }
-        case .udp:
-            var datagram = outbound.withLock { $0.takeDatagramDirectly(claim) }
-            if let sent = datagram,
-                settle(messageCount: sent.messageCount, connection.write(datagram: sent.buffer))
-            {
-                datagram = nil
+        var segment = outbound.withLock { $0.takeDirectly(claim, over: transport) }
+        let messageCount = segment?.messageCount ?? 0
+        segment?.write { first, second in
+            switch transport {
+            case .tcp: connection.write(first, second)
+            case .udp: settle(messageCount: messageCount, connection.write(datagram: first)) ? first.count : 0
             }
-            needsFlush = outbound.withLock { $0.endDirectDatagram(claim, unsent: datagram) }
         }
+        let needsFlush = outbound.withLock { $0.endDirectWrite(claim, segment, over: transport) }
         if needsFlush { connection.wake() }
     }
 

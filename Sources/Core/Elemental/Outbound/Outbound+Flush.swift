@@ -18,18 +18,18 @@ extension Outbound {
     @inline(__always)
     mutating func wakeForStream() -> Link? {
         let isFull = stream.byteCount >= gatheringByteCount
-        return streamFlush.queued(isFull: isFull) ? link : nil
+        return stream.flush.queued(isFull: isFull) ? link : nil
     }
 
     /// The same for datagrams, which are sent while the stream is blocked, and are not batched.
     @inline(__always)
     mutating func wakeForDatagrams() -> Link? {
-        datagramFlush.queued(isFull: true) ? link : nil
+        datagrams.flush.queued(isFull: true) ? link : nil
     }
 
     /// Whether something may be queued that the owner could write now.
     var isFlushDue: Bool {
-        streamFlush == .scheduled || streamFlush == .gathering || datagramFlush == .scheduled
+        stream.flush == .scheduled || stream.flush == .gathering || datagrams.flush == .scheduled
     }
 
     /// The owner's next step for the stream.
@@ -40,46 +40,27 @@ extension Outbound {
     ///   - spare: the storage of the last segment, which is recycled.
     mutating func nextStreamStep(written: Int, spare: ByteBuffer? = nil) -> StreamStep {
         if let spare { stream.reuse(spare) }
-        guard streamFlush != .blocked, streamFlush != .direct else { return .wait }
-        if let segment = direct.takeRest() {
-            streamFlush = .scheduled
-            return .write(segment, isMoreQueued: false)
-        }
+        guard stream.flush != .blocked, stream.flush != .direct else { return .wait }
+        if stream.restMessageCount != nil { return step(stream.takeSegment()) }
         if peer.pieces { takeLargeLatest() }
         if hasPiece, isPieceNext || !stream.hasSegment(holding: pieces.elements) {
             isPieceNext = false
             return step(pieces.takeSegment())
         }
         if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, pieces.isEmpty {
-            streamFlush = .gathering
+            stream.flush = .gathering
             return .gather
         }
         isPieceNext = true
         return step(stream.takeSegment(holding: pieces.elements))
     }
 
-    /// Copies all that is queued for the stream out of the queue, if that is little: a segment with storage of its own would
-    /// cost more.
-    mutating func nextLittleStep(to destination: UnsafeMutableRawBufferPointer) -> LittleStep {
-        guard streamFlush != .blocked, streamFlush != .direct, direct.stream.messageCount == 0, pieces.isEmpty else {
-            return .segments
-        }
-        if let moved = stream.move(to: destination) {
-            streamFlush = .scheduled
-            isPieceNext = true
-            return .write(byteCount: moved.byteCount, messageCount: moved.messageCount)
-        }
-        guard stream.isEmpty else { return .segments }
-        streamFlush = .idle
-        return .done(findPendingWork())
-    }
-
     private mutating func step(_ segment: OutboundSegment?) -> StreamStep {
         guard let segment else {
-            streamFlush = .idle
+            stream.flush = .idle
             return .wait
         }
-        streamFlush = .scheduled
+        stream.flush = .scheduled
         return .write(segment, isMoreQueued: stream.hasSegment(holding: pieces.elements) || hasPiece)
     }
 
@@ -101,40 +82,23 @@ extension Outbound {
         }
     }
 
-    /// Whether datagrams are queued.
-    var hasDatagrams: Bool {
-        @inline(__always) get { unsentDatagram != nil || !datagrams.isEmpty }
-    }
-
     /// The next datagram; one that the system had no room for is the first.
     mutating func nextDatagram() -> OutboundSegment? {
-        guard datagramFlush != .blocked, datagramFlush != .direct else { return nil }
-        let segment = unsentDatagram.take() ?? datagrams.takeSegment()
-        datagramFlush = segment == nil ? .idle : .scheduled
+        guard datagrams.flush != .blocked, datagrams.flush != .direct else { return nil }
+        let segment = datagrams.takeSegment()
+        datagrams.flush = segment == nil ? .idle : .scheduled
         return segment
-    }
-
-    /// Copies the next datagram out of the queue, if all that is queued is little.
-    mutating func nextLittleDatagram(to destination: UnsafeMutableRawBufferPointer) -> LittleStep {
-        guard datagramFlush != .blocked, datagramFlush != .direct, unsentDatagram == nil else { return .segments }
-        if let moved = datagrams.move(to: destination) {
-            datagramFlush = .scheduled
-            return .write(byteCount: moved.byteCount, messageCount: moved.messageCount)
-        }
-        guard datagrams.isEmpty else { return .segments }
-        datagramFlush = .idle
-        return .done(findPendingWork())
     }
 
     /// The system had no room for a datagram: the owner calls ``FlushState/unblock()`` when it retries.
     mutating func returnDatagram(_ segment: OutboundSegment) {
-        unsentDatagram = segment
-        datagramFlush = .blocked
+        datagrams.putBack(segment)
+        datagrams.flush = .blocked
     }
 
     /// Whether part of the stream is unsent: queued, or taken and not written.
     var isStreamUnsent: Bool {
-        @inline(__always) get { streamFlush != .idle || !stream.isEmpty || !pieces.isEmpty }
+        @inline(__always) get { stream.flush != .idle || !stream.isEmpty || !pieces.isEmpty }
     }
 
     /// The work that is left.
@@ -142,50 +106,10 @@ extension Outbound {
     mutating func findPendingWork() -> PendingWork {
         var work: PendingWork = []
         if isStreamUnsent { work.insert(.stream) }
-        if hasDatagrams { work.insert(.datagrams) }
+        if !datagrams.isEmpty { work.insert(.datagrams) }
         if isBelowLowWatermark || isBelowLowPieceWatermark { work.insert(.room) }
         if !waiters.isEmpty { work.insert(.waiters) }
         return work
-    }
-}
-
-/// The flush state of a queue, which determines whether queueing a value must wake the connection.
-enum FlushState {
-    /// No flush is pending: the next value wakes the connection.
-    case idle
-    /// A flush is scheduled or running, and will include what is queued meanwhile.
-    case scheduled
-    /// Values arrive at a high rate: a flush follows a little later, or as soon as a segment is full. Writing the
-    /// values as they arrive would cost a system call for every few.
-    case gathering
-    /// The socket is full: a flush follows when it is writable.
-    case blocked
-    /// The thread that queued a value writes it. It schedules a flush if there is more.
-    case direct
-
-    /// Records that something was queued.
-    ///
-    /// - Parameter isFull: whether enough is batched.
-    /// - Returns: whether the connection must be woken.
-    @inline(__always)
-    mutating func queued(isFull: Bool) -> Bool {
-        switch self {
-        case .scheduled, .blocked, .direct: return false
-        case .idle: break
-        case .gathering: guard isFull else { return false }
-        }
-        self = .scheduled
-        return true
-    }
-
-    /// The owner flushes without being woken, such as in the loop's next turn.
-    mutating func schedule() {
-        if self != .blocked, self != .direct { self = .scheduled }
-    }
-
-    /// The socket is writable: the owner flushes.
-    mutating func unblock() {
-        if self == .blocked { self = .scheduled }
     }
 }
 
@@ -197,16 +121,6 @@ enum StreamStep {
     case gather
     /// Nothing: nothing is queued, or the socket is full, or what is queued has to wait for the peer.
     case wait
-}
-
-/// The next step of a writer for which little is queued, as most often: one value.
-enum LittleStep {
-    /// Write so many bytes, which were copied out of the queue.
-    case write(byteCount: Int, messageCount: Int)
-    /// Nothing is queued.
-    case done(PendingWork)
-    /// Segments have to be written instead, or it is not the writer's turn.
-    case segments
 }
 
 /// The work that a flush leaves.

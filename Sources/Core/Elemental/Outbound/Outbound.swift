@@ -61,18 +61,9 @@ struct Outbound<Link> {
         didSet { stream.endClearSpace() }
     }
     var datagrams: OutboundQueue
-    /// A datagram that found the system's buffer full.
-    var unsentDatagram: OutboundSegment?
-    /// The latest values of `latest` elements, by transport, that are kept for a replacement connection.
-    var kept: (stream: LatestValues, datagrams: LatestValues)
     /// Whether datagrams could be sent before the connection was lost, so that their values are worth keeping.
     var keepsDatagrams = false
 
-    var streamFlush = FlushState.idle {
-        didSet { stream.endClearSpace() }
-    }
-    var direct = DirectWrites()
-    var datagramFlush = FlushState.idle
     /// Whether a piece is next even if a segment of the stream is queued too.
     var isPieceNext = false
 
@@ -94,7 +85,6 @@ struct Outbound<Link> {
         self.readyByteCount = min(readyByteCount, limit)
         stream = OutboundQueue(.stream, limit: limit)
         datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: limit)
-        kept = (stream.takeLatest(), datagrams.takeLatest())
         gatheringByteCount = min(MessageFraming.stream.segmentByteCount, self.readyByteCount / 4)
     }
 
@@ -111,12 +101,9 @@ struct Outbound<Link> {
     }
 
     /// Values in the queues.
-    var messagesWaiting: Int {
-        stream.messageCount + datagrams.messageCount + pieces.messageCount + direct.messageCount
-            + (unsentDatagram?.messageCount ?? 0)
-    }
+    var messagesWaiting: Int { stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + pieces.messageCount }
     /// Values kept for a replacement connection.
-    var keptCount: Int { kept.stream.count + kept.datagrams.count }
+    var keptCount: Int { stream.kept.count + datagrams.kept.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
 }
 
@@ -138,8 +125,8 @@ extension Outbound {
     /// Finds how many bytes may follow on the stream with nothing to decide. Whatever that depends on ends it when it changes.
     @inline(never)
     private mutating func clearStream() {
-        guard isOpen, pieces.isEmpty, streamFlush != .idle else { return }
-        let threshold = streamFlush == .gathering ? min(gatheringByteCount, readyByteCount) : readyByteCount
+        guard isOpen, pieces.isEmpty, stream.flush != .idle else { return }
+        let threshold = stream.flush == .gathering ? min(gatheringByteCount, readyByteCount) : readyByteCount
         stream.clear(threshold - 1 - stream.byteCount)
     }
 
@@ -174,8 +161,8 @@ extension Outbound {
         counts.addMessage(headerByteCount + bytes.count)
         let isReplaced: Bool
         switch (route, element.transport) {
-        case (.kept, .tcp): isReplaced = kept.stream.set(element.id, bytes)
-        case (.kept, .udp): isReplaced = kept.datagrams.set(element.id, bytes)
+        case (.kept, .tcp): isReplaced = stream.kept.set(element.id, bytes)
+        case (.kept, .udp): isReplaced = datagrams.kept.set(element.id, bytes)
         case (.latest, .tcp): isReplaced = stream.setLatest(element.id, bytes)
         case (.latest, .udp): isReplaced = datagrams.setLatest(element.id, bytes)
         default:
@@ -292,13 +279,10 @@ extension Outbound {
     mutating func open(_ link: Link, hasHello: Bool) {
         phase = .open(link)
         if !hasHello { peer.forgetHello() }
-        var values = takeKept()
-        values.stream.removeAll { id, bytes in
-            requeue(id, over: .tcp, bytes)
-        }
-        values.datagrams.removeAll { id, bytes in
-            requeue(id, over: .udp, bytes)
-        }
+        var values = stream.takeKept()
+        values.removeAll { requeue($0, over: .tcp, $1) }
+        values = datagrams.takeKept()
+        values.removeAll { requeue($0, over: .udp, $1) }
     }
 
     /// Queues a kept value, unless it cannot be sent to the current peer.
@@ -323,7 +307,8 @@ extension Outbound {
         guard willReconnect else { return phase = .ended(reason) }
         phase = .away(reason)
         if case .open = datagramState { keepsDatagrams = true } else { keepsDatagrams = false }
-        kept = (stream.takeLatest(), datagrams.takeLatest())
+        stream.kept = stream.takeLatest()
+        datagrams.kept = datagrams.takeLatest()
     }
 
     /// Empties the queues of a closed connection.
@@ -332,40 +317,64 @@ extension Outbound {
     ///   connection was never ready, so that none was the user's.
     mutating func discardQueues(unwritten: Int?) {
         if let unwritten { counts.messagesLost += unwritten + messagesWaiting }
-        stream = OutboundQueue(.stream, limit: stream.limit)
+        stream.restart()
+        datagrams.restart()
         pieces = PieceQueue()
-        datagrams = OutboundQueue(.datagram(udpIdentifier: 0), limit: datagrams.limit)
-        unsentDatagram = nil
-        direct.discard()
         isPieceNext = false
         if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
-        streamFlush = .idle
-        datagramFlush = .idle
     }
 
     /// The device has ended: the kept values are lost.
     mutating func end(_ reason: DisconnectReason) {
         phase = .ended(reason)
-        let values = takeKept()
-        counts.messagesLost += values.stream.count + values.datagrams.count
-    }
-
-    private mutating func takeKept() -> (stream: LatestValues, datagrams: LatestValues) {
-        var values = (
-            stream: LatestValues(headerByteCount: Envelope.streamByteCount),
-            datagrams: LatestValues(headerByteCount: Envelope.datagramByteCount)
-        )
-        swap(&values, &kept)
-        return values
+        counts.messagesLost += stream.takeKept().count + datagrams.takeKept().count
     }
 
     /// Enables or disables datagrams.
     mutating func setDatagramState(_ state: DatagramState) {
         if case .open(let identifier) = state, case .unavailable = datagramState {
-            datagrams = OutboundQueue(.datagram(udpIdentifier: identifier), limit: datagrams.limit)
+            datagrams.restart(.datagram(udpIdentifier: identifier))
         }
         datagramState = state
     }
+}
+
+/// Values that are written by the thread that queued them.
+extension Outbound {
+    /// Claims the transport of a value for which ``append(_:_:)`` has just returned the link: not the stream while large values
+    /// are under way, which would wait if the system suspends the thread before it has written.
+    ///
+    /// - Returns: the claim's number; `nil` if the loop has to write the value.
+    mutating func claim(_ transport: Transport) -> UInt64? {
+        switch transport {
+        case .tcp: pieces.isEmpty ? stream.claim() : nil
+        case .udp: datagrams.claim()
+        }
+    }
+
+    /// The segment that the thread writes, of the stream all that is queued; `nil` if the loop has to write it instead.
+    mutating func takeDirectly(_ claim: UInt64, over transport: Transport) -> OutboundSegment? {
+        guard isOpen else { return nil }
+        return switch transport {
+        case .tcp: pieces.isEmpty ? stream.takeClaimed(claim, atMost: Self.maximumDirectByteCount) : nil
+        case .udp: datagrams.takeClaimed(claim)
+        }
+    }
+
+    /// The thread has written what the socket accepted.
+    ///
+    /// - Parameter segment: what it took; `nil` if it took nothing.
+    /// - Returns: whether the loop has to flush: also to tell those who wait for the queue, or for the end of the connection.
+    mutating func endDirectWrite(_ claim: UInt64, _ segment: OutboundSegment?, over transport: Transport) -> Bool {
+        let mayIdle = waiters.isEmpty && isOpen
+        return switch transport {
+        case .tcp: stream.giveBack(claim, segment, mayIdle: mayIdle && pieces.isEmpty)
+        case .udp: datagrams.giveBack(claim, segment, mayIdle: mayIdle)
+        }
+    }
+
+    /// The largest segment of the stream, in bytes, that is written this way: more is copied by the loop's thread.
+    private static var maximumDirectByteCount: Int { 16 * 1024 }
 }
 
 /// Messages and bytes sent.

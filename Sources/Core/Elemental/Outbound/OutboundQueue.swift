@@ -8,60 +8,120 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// Encoded messages to be sent over one transport, batched into segments: the content of one write, or of one datagram.
+/// What is to be sent over one transport, batched into segments, and how far writing them has come. A segment is the content of
+/// one write, or of one datagram.
 ///
 /// Memory is bounded by the limit; `latest` elements keep one unsent value each.
-struct OutboundQueue {
-    let framing: MessageFraming
+///
+/// Unchecked: its pointers point into its own buffer, which nobody else has until the segment is complete, and whose storage does
+/// not move until then. Copies share the storage, so a queue that holds messages is only mutated in place.
+struct OutboundQueue: @unchecked Sendable {
+    private(set) var framing: MessageFraming
     let limit: Int
     private let header: Int
     /// Complete segments, oldest first.
     private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
-    /// The segment being filled.
-    private var writer: SegmentWriter
     private var latest: LatestValues
     /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
+
+    // The segment being filled: what lies between the start of the buffer and the cursor.
+    private var buffer: ByteBuffer?
+    private var openMessageCount = 0
+    private var start = Self.nowhere
+    private var cursor = Self.nowhere
+    /// A message may be written up to here without a further check: the end of the segment, or of what the limit allows.
+    private var end = Self.nowhere
+    /// A message may be written up to here without any decision; not beyond ``end``.
+    private var clearEnd = Self.nowhere
+    /// The storage of the next segment.
+    private var recycled: ByteBuffer?
+    private var nextCapacity = Self.firstCapacity
+
+    // How far writing has come.
+    /// Whether queueing a value must wake the connection.
+    var flush = FlushState.idle {
+        didSet { endClearSpace() }
+    }
+    /// A segment that was taken and not written completely: it goes first.
+    private var rest: OutboundSegment?
+    /// The last thread that claimed the queue (``claim()``), and the messages that it took.
+    private var lastClaim: UInt64 = 0
+    private(set) var claimedMessageCount = 0
+    /// Bytes that threads with a claim have written.
+    private(set) var directByteCount = 0
+
+    /// The values of `latest` elements that are kept for a replacement connection.
+    var kept: LatestValues
+
+    /// The storage of an idle connection, in bytes; a busy one soon gets whole segments.
+    private static let firstCapacity = 256
+    /// Storage of so many bytes is kept however little it is used.
+    private static let keptByteCount = 1024
+    private static var nowhere: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped }
 
     init(_ framing: MessageFraming, limit: Int) {
         self.framing = framing
         self.limit = limit
         header = framing.headerByteCount
-        writer = SegmentWriter(segmentByteCount: framing.segmentByteCount)
         latest = LatestValues(headerByteCount: header)
+        kept = latest
     }
 
+    /// Bytes of the segment being filled.
+    private var openByteCount: Int {
+        @inline(__always) get { cursor - start }
+    }
     /// Queued bytes, including envelopes.
     var byteCount: Int {
-        @inline(__always) get { fullByteCount + writer.byteCount + latest.byteCount }
+        @inline(__always) get { fullByteCount + openByteCount + latest.byteCount }
     }
+    /// Messages that are not written: queued, or taken.
+    var unwrittenMessageCount: Int { messageCount + claimedMessageCount + (rest?.messageCount ?? 0) }
     /// Queued messages.
-    var messageCount: Int { fullMessageCount + writer.messageCount + latest.count }
+    var messageCount: Int { fullMessageCount + openMessageCount + latest.count }
 
-    var isEmpty: Bool { messageCount == 0 }
+    /// Whether nothing is queued and nothing is left of what was taken.
+    var isEmpty: Bool {
+        @inline(__always) get { openMessageCount == 0 && fullMessageCount == 0 && latest.isEmpty && rest == nil }
+    }
 
     /// How many messages have been or will be taken before any that is added now.
-    var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + writer.messageCount) }
+    var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + openMessageCount) }
 
     /// Whether a message of `length` value bytes may be added. An empty queue accepts any.
     @inline(__always)
     func hasRoom(for length: Int) -> Bool {
-        writer.hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
+        hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
     }
+
+    /// The connection has ended, or datagrams get another identifier: everything but the kept values is forgotten. Claims too,
+    /// whose numbers are not used again.
+    mutating func restart(_ framing: MessageFraming? = nil) {
+        var new = OutboundQueue(framing ?? self.framing, limit: limit)
+        (new.kept, new.lastClaim, new.directByteCount) = (kept, lastClaim, directByteCount)
+        self = new
+    }
+}
+
+/// Adding messages.
+extension OutboundQueue {
+    /// Whether `size` bytes can be written at once.
+    @inline(__always)
+    private func hasSpace(for size: Int) -> Bool { end - cursor >= size }
 
     /// Whether a message of `length` value bytes may be added without any decision.
     @inline(__always)
-    func hasClearSpace(for length: Int) -> Bool { writer.hasClearSpace(for: header + length) }
+    func hasClearSpace(for length: Int) -> Bool { clearEnd - cursor >= header + length }
 
     /// So many bytes, including envelopes, may be added without any decision, as far as the segment has space.
-    @inline(__always)
-    mutating func clear(_ byteCount: Int) { writer.clear(byteCount) }
+    mutating func clear(_ byteCount: Int) { clearEnd = min(end, cursor + max(0, byteCount)) }
 
     /// Every message needs a decision again.
     @inline(__always)
-    mutating func endClearSpace() { writer.endClearSpace() }
+    mutating func endClearSpace() { clearEnd = start }
 
     /// Adds a message. The caller has checked for room.
     ///
@@ -70,12 +130,11 @@ struct OutboundQueue {
     @inline(__always)
     mutating func append(id: Int8, _ bytes: UnsafeRawBufferPointer) -> Int {
         let size = header + bytes.count
-        if !writer.hasSpace(for: size) { makeSpace(for: size) }
-        let (framing, header) = (framing, header)
-        writer.append(size) { destination in
-            framing.writeHeader(id: id, length: bytes.count, to: destination)
-            bytes.copy(to: destination + header)
-        }
+        if !hasSpace(for: size) { makeSpace(for: size) }
+        framing.writeHeader(id: id, length: bytes.count, to: cursor)
+        bytes.copy(to: cursor + header)
+        cursor += size
+        openMessageCount += 1
         return size
     }
 
@@ -84,19 +143,59 @@ struct OutboundQueue {
     /// - Returns: its bytes, including the envelope.
     @discardableResult
     mutating func append(id: Int8, long: Data) -> Int {
-        if !writer.hasSpace(for: header) { makeSpace(for: header) }
-        let framing = framing
-        writer.append(header) { framing.writeHeader(id: id, length: long.count, to: $0) }
-        if let segment = writer.complete() {
+        if !hasSpace(for: header) { makeSpace(for: header) }
+        framing.writeHeader(id: id, length: long.count, to: cursor)
+        cursor += header
+        openMessageCount += 1
+        if let segment = complete() {
             appendFull(OutboundSegment(segment.buffer, long: long, messageCount: segment.messageCount))
         }
         return header + long.count
     }
 
+    /// Makes space for a message of `size` bytes, which begins a segment if it does not fit the one being filled.
     @inline(never)
     private mutating func makeSpace(for size: Int) {
         // Beyond the limit every message is checked; one that was admitted gets its space regardless.
-        if let segment = writer.makeSpace(for: size, allowance: limit - byteCount) { appendFull(segment) }
+        let allowance = limit - byteCount
+        let segmentByteCount = framing.segmentByteCount
+        if buffer == nil || openByteCount + size > segmentByteCount {
+            if let segment = complete() { appendFull(segment) }
+            // Taken, not copied: clearing keeps the storage only if it is uniquely referenced.
+            buffer = recycled.take()
+            buffer?.clear()
+        }
+        var buffer = self.buffer.take() ?? ByteBuffer()
+        let written = openByteCount
+        buffer.moveWriterIndex(forwardBy: written)
+        if buffer.writableBytes < size {
+            // Grows in steps, up to a segment; a value larger than that gets what it needs and no more.
+            while nextCapacity < written + size, nextCapacity < segmentByteCount { nextCapacity *= 4 }
+            nextCapacity = min(nextCapacity, segmentByteCount)
+            buffer.reserveCapacity(max(nextCapacity, written + size))
+        }
+        let (first, last) = buffer.withVeryUnsafeMutableBytes { bytes in
+            let base = bytes.baseAddress.unsafelyUnwrapped
+            return (base, base + bytes.count)
+        }
+        buffer.moveWriterIndex(to: 0)
+        self.buffer = buffer
+        start = first
+        cursor = first + written
+        end = min(last, first + max(segmentByteCount, written + size), cursor + max(size, allowance))
+        endClearSpace()
+    }
+
+    /// Takes out the segment being filled, with its storage.
+    private mutating func complete() -> OutboundSegment? {
+        guard openMessageCount > 0, var buffer = buffer.take() else { return nil }
+        buffer.moveWriterIndex(forwardBy: openByteCount)
+        let segment = OutboundSegment(buffer, messageCount: openMessageCount)
+        cursor = start
+        end = start
+        openMessageCount = 0
+        endClearSpace()
+        return segment
     }
 
     private mutating func appendFull(_ segment: OutboundSegment) {
@@ -105,12 +204,39 @@ struct OutboundQueue {
         full.append(segment)
     }
 
+    /// Sets the latest value of a `latest` element.
+    ///
+    /// - Returns: whether it replaced an unsent one.
+    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool { latest.set(id, bytes) }
+
+    /// Removes and returns the unsent values of `latest` elements.
+    mutating func takeLatest() -> LatestValues {
+        var values = LatestValues(headerByteCount: header)
+        swap(&values, &latest)
+        return values
+    }
+
+    /// Removes and returns the kept ones.
+    mutating func takeKept() -> LatestValues {
+        var values = LatestValues(headerByteCount: header)
+        swap(&values, &kept)
+        return values
+    }
+
+    /// Removes and returns a `latest` value of more than `length` bytes whose element is not held back.
+    mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+        latest.isEmpty ? nil : latest.removeFirst(longerThan: length, except: held)
+    }
+}
+
+/// Taking segments, on the thread that writes.
+extension OutboundQueue {
     /// Whether there is a segment to take.
     ///
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
-    func hasSegment(holding held: IdentifierSet) -> Bool {
-        !full.isEmpty || writer.messageCount > 0 || latest.hasValue(except: held)
+    func hasSegment(holding held: IdentifierSet = IdentifierSet()) -> Bool {
+        rest != nil || !full.isEmpty || openMessageCount > 0 || latest.hasValue(except: held)
     }
 
     /// The next segment to write, oldest first; `latest` values follow when nothing else is queued.
@@ -118,189 +244,132 @@ struct OutboundQueue {
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
     mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> OutboundSegment? {
-        if full.isEmpty, writer.messageCount == 0, !latest.isEmpty { queueLatest(except: held) }
-        if let segment = full.popFirst() {
-            fullByteCount -= segment.byteCount
-            fullMessageCount -= segment.messageCount
-            takenMessageCount += UInt64(segment.messageCount)
-            return segment
-        }
-        guard let segment = writer.take() else { return nil }
+        if let segment = rest.take() { return segment }
+        if full.isEmpty, openMessageCount == 0, !latest.isEmpty { queueLatest(except: held) }
+        guard let segment = full.popFirst() else { return takeOpen() }
+        fullByteCount -= segment.byteCount
+        fullMessageCount -= segment.messageCount
         takenMessageCount += UInt64(segment.messageCount)
         return segment
     }
 
-    /// Copies all that is queued out of the queue, if that is little.
-    ///
-    /// - Returns: `nil` if ``takeSegment(holding:)`` has to be used, or nothing is queued.
-    @inline(__always)
-    mutating func move(to destination: UnsafeMutableRawBufferPointer) -> (byteCount: Int, messageCount: Int)? {
-        guard full.isEmpty, latest.isEmpty, let moved = writer.move(to: destination) else { return nil }
-        takenMessageCount += UInt64(moved.messageCount)
-        return moved
+    /// Takes out the segment being filled; its storage is used again once the write has released it.
+    private mutating func takeOpen() -> OutboundSegment? {
+        guard let segment = complete() else { return nil }
+        takenMessageCount += UInt64(segment.messageCount)
+        let buffer = segment.buffer
+        // Storage much larger than its content is freed, so that an idle connection is small.
+        let isFilled = buffer.readableBytes * 4 >= buffer.capacity && buffer.capacity <= 2 * framing.segmentByteCount
+        if isFilled || buffer.capacity <= Self.keptByteCount {
+            recycled = buffer
+        } else {
+            recycled = nil
+            nextCapacity = Self.firstCapacity
+        }
+        return segment
     }
 
-    /// Recycles the storage of a written segment, if more is queued.
-    mutating func reuse(_ buffer: ByteBuffer) {
-        if messageCount > 0 { writer.reuse(buffer) }
-    }
-}
-
-/// The values of `latest` elements.
-extension OutboundQueue {
-    /// Sets the latest value of a `latest` element.
-    ///
-    /// - Returns: whether it replaced an unsent one.
-    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool { latest.set(id, bytes) }
-
-    /// Removes and returns the unsent values.
-    mutating func takeLatest() -> LatestValues {
-        var values = LatestValues(headerByteCount: header)
-        swap(&values, &latest)
-        return values
-    }
-
-    /// Removes and returns a value of more than `length` bytes whose element is not held back.
-    mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
-        latest.isEmpty ? nil : latest.removeFirst(longerThan: length, except: held)
-    }
-
-    /// Moves the values behind what is queued.
+    /// Moves the `latest` values behind what is queued.
     private mutating func queueLatest(except held: IdentifierSet) {
         var values = takeLatest()
         values.removeAll(except: held) { append(id: $0, $1) }
         latest = values
     }
-}
 
-/// How outgoing messages are framed, and how many bytes are sent together.
-enum MessageFraming {
-    /// 5-byte envelopes; a segment is enough to be worth one write.
-    case stream
-    /// 6-byte envelopes with the identifier; a segment is one datagram.
-    case datagram(udpIdentifier: UInt8)
+    /// A segment that was taken could not be written completely: it is the next.
+    mutating func putBack(_ segment: OutboundSegment) { rest = segment }
 
-    /// Bytes before each value.
-    var headerByteCount: Int {
-        switch self {
-        case .stream: Envelope.streamByteCount
-        case .datagram: Envelope.datagramByteCount
-        }
-    }
+    /// Messages of a segment that was taken and not written completely; `nil` if there is none.
+    var restMessageCount: Int? { rest?.messageCount }
 
-    /// Bytes that are sent together: a message that would not fit starts a new segment.
-    ///
-    /// A datagram made of several messages fits an Ethernet frame over IPv6 with room to spare, so that batching never
-    /// causes fragmentation; a longer message is sent alone.
-    var segmentByteCount: Int {
-        switch self {
-        case .stream: 64 * 1024
-        case .datagram: 1400
-        }
-    }
-
-    @inline(__always)
-    func writeHeader(id: Int8, length: Int, to destination: UnsafeMutableRawPointer) {
-        switch self {
-        case .stream:
-            Envelope.writeStreamHeader(id: id, length: length, to: destination)
-        case .datagram(let udpIdentifier):
-            Envelope.writeDatagramHeader(id: id, length: length, udpIdentifier: udpIdentifier, to: destination)
-        }
+    /// Recycles the storage of a whole segment that was written, if more is queued: memory that is returned to the system and
+    /// allocated again has to be cleared.
+    mutating func reuse(_ buffer: ByteBuffer) {
+        if messageCount > 0, recycled == nil, buffer.capacity == framing.segmentByteCount { recycled = buffer }
     }
 }
 
-/// The unsent values of `latest` elements, one per element, in the order in which the elements were first set. They
-/// wait in a queue until nothing else is to be sent or, without a connection, for a replacement.
-struct LatestValues {
-    private struct Entry {
-        let id: Int8
-        var bytes: [UInt8]
-    }
-
-    private var entries: [Entry] = []
-    /// Bytes of the values, including their envelopes.
-    private(set) var byteCount = 0
-    private let headerByteCount: Int
-
-    /// - Parameter headerByteCount: the bytes of an envelope.
-    init(headerByteCount: Int) { self.headerByteCount = headerByteCount }
-
-    var count: Int { entries.count }
-    var isEmpty: Bool { entries.isEmpty }
-
-    /// Whether there is a value of an element that is not held back.
-    @inline(__always)
-    func hasValue(except held: IdentifierSet) -> Bool {
-        !entries.isEmpty && entries.contains { !held.contains($0.id) }
-    }
-
-    /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
+/// Values that are written by the thread that queued them, which saves waking the event loop.
+///
+/// The thread claims the queue while it holds the lock, and gives it back when it has written: the event loop writes nothing of
+/// the same transport in between.
+extension OutboundQueue {
+    /// Claims the queue.
     ///
-    /// - Returns: whether it replaced an unsent one.
-    mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard let position = entries.firstIndex(where: { $0.id == id }) else {
-            entries.append(Entry(id: id, bytes: Array(bytes)))
-            byteCount += headerByteCount + bytes.count
-            return false
+    /// - Returns: the claim's number.
+    mutating func claim() -> UInt64 {
+        flush = .direct
+        lastClaim += 1
+        return lastClaim
+    }
+
+    /// Whether the claim still holds: not if the connection has ended since.
+    private func holds(_ claim: UInt64) -> Bool { flush == .direct && claim == lastClaim }
+
+    /// The segment that the thread writes.
+    ///
+    /// - Parameter most: the most bytes that may be queued.
+    /// - Returns: `nil` if the claim no longer holds, or too much is queued.
+    mutating func takeClaimed(_ claim: UInt64, atMost most: Int = .max) -> OutboundSegment? {
+        guard holds(claim), byteCount <= most, let segment = takeSegment() else { return nil }
+        claimedMessageCount = segment.messageCount
+        return segment
+    }
+
+    /// Ends the claim.
+    ///
+    /// - Parameters:
+    ///   - segment: what the thread took, of which the socket may have accepted a part.
+    ///   - mayIdle: whether no flush is needed if nothing is left.
+    /// - Returns: whether the loop has to flush.
+    mutating func giveBack(_ claim: UInt64, _ segment: OutboundSegment?, mayIdle: Bool) -> Bool {
+        guard holds(claim) else { return false }
+        claimedMessageCount = 0
+        if let segment {
+            directByteCount &+= segment.writtenByteCount
+            if !segment.isComplete { rest = segment }
         }
-        let oldLength = entries[position].bytes.count
-        if oldLength == bytes.count {
-            entries[position].bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
-        } else {
-            entries[position].bytes = Array(bytes)
-            byteCount += bytes.count - oldLength
+        flush = mayIdle && isEmpty ? .idle : .scheduled
+        return flush == .scheduled
+    }
+}
+
+/// Whether queueing a value must wake the connection.
+enum FlushState {
+    /// No flush is pending: the next value wakes the connection.
+    case idle
+    /// A flush is scheduled or running, and will include what is queued meanwhile.
+    case scheduled
+    /// Values arrive at a high rate: a flush follows a little later, or as soon as a segment is full. Writing the
+    /// values as they arrive would cost a system call for every few.
+    case gathering
+    /// The socket is full: a flush follows when it is writable.
+    case blocked
+    /// The thread that queued a value writes it. It schedules a flush if there is more.
+    case direct
+
+    /// Records that something was queued.
+    ///
+    /// - Parameter isFull: whether enough is batched.
+    /// - Returns: whether the connection must be woken.
+    @inline(__always)
+    mutating func queued(isFull: Bool) -> Bool {
+        switch self {
+        case .scheduled, .blocked, .direct: return false
+        case .idle: break
+        case .gathering: guard isFull else { return false }
         }
+        self = .scheduled
         return true
     }
 
-    /// Removes the values, except those of elements that are held back, and passes each to `body`.
-    mutating func removeAll(
-        except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
-    ) {
-        var removedByteCount = 0
-        entries.removeAll { entry in
-            guard !held.contains(entry.id) else { return false }
-            removedByteCount += headerByteCount + entry.bytes.count
-            entry.bytes.withUnsafeBytes { body(entry.id, $0) }
-            return true
-        }
-        byteCount -= removedByteCount
+    /// The owner flushes without being woken, such as in the loop's next turn.
+    mutating func schedule() {
+        if self != .blocked, self != .direct { self = .scheduled }
     }
 
-    /// Removes and returns the first value of more than `length` bytes whose element is not held back.
-    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
-        let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
-        guard let position else { return nil }
-        let entry = entries.remove(at: position)
-        byteCount -= headerByteCount + entry.bytes.count
-        return (entry.id, entry.bytes)
+    /// The socket is writable: the owner flushes.
+    mutating func unblock() {
+        if self == .blocked { self = .scheduled }
     }
-}
-
-/// A set of elements' identifiers, 0...127, as plain bits.
-struct IdentifierSet {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
-
-    @inline(__always)
-    func contains(_ id: Int8) -> Bool {
-        (id < 64 ? low : high) & Self.bit(id) != 0
-    }
-
-    mutating func insert(_ id: Int8) {
-        if id < 64 { low |= Self.bit(id) } else { high |= Self.bit(id) }
-    }
-
-    mutating func remove(_ id: Int8) {
-        if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
-    }
-
-    mutating func formUnion(_ other: IdentifierSet) {
-        low |= other.low
-        high |= other.high
-    }
-
-    @inline(__always)
-    private static func bit(_ id: Int8) -> UInt64 { 1 << UInt64(id & 63) }
 }

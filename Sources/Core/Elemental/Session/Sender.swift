@@ -7,8 +7,6 @@ import Support
 final class Sender {
     /// Bytes written in one turn of the loop before it yields to other connections.
     private static let turnByteCount = 1024 * 1024
-    /// What is copied rather than passed in a segment, in bytes.
-    private static let littleByteCount = 256
     /// The delay before a full UDP socket is retried.
     private static let datagramRetryTime = TimeAmount.milliseconds(1)
     /// How long values that arrive at a high rate are batched: half of this to one and a half.
@@ -78,7 +76,7 @@ final class Sender {
     }
 
     /// Bytes written to the connection, by other threads too.
-    var writtenByteCount: Int { ownByteCount &+ device.outbound.withLock { $0.direct.byteCount } }
+    var writtenByteCount: Int { ownByteCount &+ device.outbound.withLock { $0.stream.directByteCount } }
 
     /// Whether anything of the stream is unsent.
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
@@ -100,7 +98,6 @@ final class Sender {
         var pieceStorage = ByteBuffer()
         defer { ownByteCount &+= written.bytes }
         guard outgoing == nil || !isBlocked else { return pendingWork() }
-        if outgoing == nil, let pending = flushLittleStream(&written.bytes) { return pending }
         var isActive = bytes.isActive
         while written.bytes < Self.turnByteCount {
             guard isActive else { return pendingWork(isScheduled: true) }
@@ -140,58 +137,13 @@ final class Sender {
         return pendingWork(isScheduled: true)
     }
 
-    /// Writes what is queued for the stream directly to the socket, if that is little: most often it is one value.
-    ///
-    /// - Parameter writtenByteCount: is increased by what the socket accepted.
-    /// - Returns: the work that is left; `nil` if segments have to be written.
-    private func flushLittleStream(_ writtenByteCount: inout Int) -> PendingWork? {
-        guard let socket = bytes.plainSocket else { return nil }
-        return flushLittle {
-            $0.nextLittleStep(to: $1)
-        } write: { content, messageCount in
-            let count = socket.write(content, UnsafeRawBufferPointer(start: nil, count: 0), more: false)
-            writtenByteCount += count
-            if count < content.count {
-                let rest = ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: content[count...]))
-                outgoing = OutboundSegment(rest, messageCount: messageCount)
-                return false
-            }
-            // A sender on another thread that is never slower than this could hold the loop here.
-            return writtenByteCount < Self.littleByteCount
-        }
-    }
-
-    /// Writes what is queued, while that is little.
-    ///
-    /// - Parameters:
-    ///   - next: copies it out of the queue.
-    ///   - write: writes it, of so many messages, and returns whether to go on.
-    /// - Returns: the work that is left; `nil` if there may be more to write.
-    @inline(__always)
-    private func flushLittle(
-        next: (inout Outbound<Connection>, UnsafeMutableRawBufferPointer) -> LittleStep,
-        write: (UnsafeRawBufferPointer, Int) -> Bool
-    ) -> PendingWork? {
-        withUnsafeTemporaryAllocation(byteCount: Self.littleByteCount, alignment: 8) { storage in
-            while true {
-                switch device.outbound.withLock({ next(&$0, storage) }) {
-                case .done(let pending): return pending
-                case .segments: return nil
-                case .write(let byteCount, let messageCount):
-                    let content = UnsafeRawBufferPointer(rebasing: storage[..<byteCount])
-                    guard write(content, messageCount) else { return nil }
-                }
-            }
-        }
-    }
-
     /// Whether NIO holds a part that the socket did not accept.
-    private var isBlocked: Bool { device.outbound.withLock { $0.streamFlush == .blocked } }
+    private var isBlocked: Bool { device.outbound.withLock { $0.stream.flush == .blocked } }
 
     /// - Parameter isScheduled: whether a flush is certain to follow, so that no send needs to wake the loop.
     private func pendingWork(isScheduled: Bool = false) -> PendingWork {
         device.outbound.withLock { outbound in
-            if isScheduled { outbound.streamFlush.schedule() }
+            if isScheduled { outbound.stream.flush.schedule() }
             return outbound.findPendingWork()
         }
     }
@@ -241,7 +193,7 @@ final class Sender {
     private func handOver() -> Bool {
         guard let piece = outgoing?.takePiece() else { return true }
         if outgoing?.isComplete == true { outgoing = nil }
-        device.outbound.withLock { $0.streamFlush = .blocked }
+        device.outbound.withLock { $0.stream.flush = .blocked }
         let byteCount = piece.readableBytes
         var hasReturned = false
         var isWritten = false
@@ -250,7 +202,7 @@ final class Sender {
             guard !isOver else { return }
             isWritten = true
             ownByteCount &+= byteCount
-            device.outbound.withLock { $0.streamFlush.unblock() }
+            device.outbound.withLock { $0.stream.flush.unblock() }
             if hasReturned { flush() }
         }
         hasReturned = true
@@ -269,7 +221,6 @@ extension Sender {
     private func flushDatagrams() -> Bool {
         guard let sink = datagramSink else { return true }
         sink.socket.openIfWanted()
-        if let pending = flushLittleDatagrams(to: sink) { return pending.contains(.waiters) }
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
             let outcome = segment.buffer.withUnsafeReadableBytes { write($0, to: sink) }
             guard device.settle(messageCount: segment.messageCount, outcome) else {
@@ -279,19 +230,6 @@ extension Sender {
             }
         }
         return true
-    }
-
-    /// - Returns: the work that is left; `nil` if there may be datagrams to send or to send again.
-    private func flushLittleDatagrams(to sink: DatagramSink) -> PendingWork? {
-        flushLittle {
-            $0.nextLittleDatagram(to: $1)
-        } write: { content, messageCount in
-            if device.settle(messageCount: messageCount, write(content, to: sink)) { return true }
-            let segment = OutboundSegment(ByteBuffer(bytes: content), messageCount: messageCount)
-            device.outbound.withLock { $0.returnDatagram(segment) }
-            retryDatagrams()
-            return false
-        }
     }
 
     private func write(_ datagram: UnsafeRawBufferPointer, to sink: DatagramSink) -> DatagramSocket.Outcome {
@@ -306,7 +244,7 @@ extension Sender {
     private func retryDatagrams() {
         device.eventLoop.assumeIsolated().scheduleTask(in: Self.datagramRetryTime) { [self] in
             guard !isOver else { return }
-            device.outbound.withLock { $0.datagramFlush.unblock() }
+            device.outbound.withLock { $0.datagrams.flush.unblock() }
             flush()
         }
     }

@@ -120,8 +120,8 @@ final class DatagramSink: Sendable {
     }
 
     /// Sends a datagram from another thread.
-    func writeDirectly(_ datagram: ByteBuffer) -> DatagramSocket.Outcome {
-        datagram.withUnsafeReadableBytes { socket.writeDirectly($0, to: remote) }
+    func writeDirectly(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
+        socket.writeDirectly(datagram, to: remote)
     }
 }
 

@@ -65,13 +65,13 @@ struct OutboundAbsenceTests {
         try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 200_000))
         try machine.send(Fixture.datagram, [1])
         try machine.send(Fixture.latest, [1])
-        machine.streamFlush = .blocked
+        machine.stream.flush = .blocked
         machine.close(Fixture.reason, willReconnect: false)
         machine.discardQueues(unwritten: 2)
         #expect(machine.counts.messagesLost == 8)
         #expect(machine.messagesWaiting == 0)
-        #expect(machine.streamFlush == .idle)
-        #expect(machine.datagramFlush == .idle)
+        #expect(machine.stream.flush == .idle)
+        #expect(machine.datagrams.flush == .idle)
         if case .open = machine.datagramState { Issue.record("datagrams can still be sent") }
     }
 

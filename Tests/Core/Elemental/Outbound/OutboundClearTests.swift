@@ -43,11 +43,7 @@ struct OutboundClearTests {
         Case(testDescription: "written") { _ = $0.writeAll() },
         Case(testDescription: "a segment taken") { _ = $0.nextStreamStep(written: 0) },
         Case(testDescription: "gathered") { _ = $0.nextStreamStep(written: 256) },
-        Case(testDescription: "little written") { machine in
-            var storage = [UInt8](repeating: 0, count: 256)
-            _ = storage.withUnsafeMutableBytes { machine.nextLittleStep(to: $0) }
-        },
-        Case(testDescription: "blocked") { $0.streamFlush = .blocked },
+        Case(testDescription: "blocked") { $0.stream.flush = .blocked },
         Case(testDescription: "written by the sender") { _ = $0.claim(.tcp) },
     ]
 

@@ -16,7 +16,7 @@ struct OutboundFlushTests {
         #expect(try machine.send(Fixture.plain, [2]) == nil)
         #expect(try machine.send(Fixture.latest, [3]) == nil)
         #expect(machine.writeAll().count == 3)
-        #expect(machine.streamFlush == .idle)
+        #expect(machine.stream.flush == .idle)
         #expect(try machine.send(Fixture.latest, [4]) == "link")
     }
 
@@ -40,7 +40,7 @@ struct OutboundFlushTests {
             Issue.record("nothing is gathered")
             return
         }
-        #expect(machine.streamFlush == .gathering)
+        #expect(machine.stream.flush == .gathering)
         #expect(machine.isStreamUnsent)
         var wakes = 0
         while machine.stream.byteCount < 2 * 64 * 1024 {
@@ -52,7 +52,7 @@ struct OutboundFlushTests {
         #expect(wakes == 1)
         // The timer's flush writes what there is.
         #expect(machine.writeAll().count > 1)
-        #expect(machine.streamFlush == .idle)
+        #expect(machine.stream.flush == .idle)
     }
 
     @Test
@@ -65,27 +65,27 @@ struct OutboundFlushTests {
     func whileTheSocketIsFullNothingIsTakenAndNobodyWoken() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        machine.streamFlush = .blocked
+        machine.stream.flush = .blocked
         #expect(machine.writeAll().isEmpty)
         #expect(try machine.send(Fixture.plain, [2]) == nil)
         // A flush that the owner promised does not make room.
-        machine.streamFlush.schedule()
-        #expect(machine.streamFlush == .blocked)
+        machine.stream.flush.schedule()
+        #expect(machine.stream.flush == .blocked)
         #expect(machine.isStreamUnsent)
-        machine.streamFlush.unblock()
-        #expect(machine.streamFlush == .scheduled)
+        machine.stream.flush.unblock()
+        #expect(machine.stream.flush == .scheduled)
         #expect(machine.writeAll().count == 2)
     }
 
     @Test
     func datagramsLeaveWhileTheStreamIsBlocked() throws {
         var machine = Fixture.opened()
-        machine.streamFlush = .blocked
+        machine.stream.flush = .blocked
         #expect(try machine.send(Fixture.datagram, [1]) == "link")
         #expect(try machine.send(Fixture.datagram, [2]) == nil)
         #expect(machine.findPendingWork().contains(.datagrams))
         #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1]), OutboundMessage(4, [2])]])
-        #expect(machine.datagramFlush == .idle)
+        #expect(machine.datagrams.flush == .idle)
     }
 
     @Test
@@ -98,7 +98,7 @@ struct OutboundFlushTests {
         #expect(machine.nextDatagram() == nil)
         #expect(machine.messagesWaiting == 2)
         #expect(!machine.isMet(.nothingUnsent))
-        machine.datagramFlush.unblock()
+        machine.datagrams.flush.unblock()
         #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1])], [OutboundMessage(4, [2])]])
         #expect(machine.findPendingWork().isDisjoint(with: [.datagrams, .stream]))
     }
@@ -131,18 +131,18 @@ struct OutboundFlushTests {
     func aThreadThatHasClaimedTheStreamWritesAlone() throws {
         var machine = Fixture.opened()
         #expect(try machine.send(Fixture.plain, [1]) == "link")
-        let claim = machine.claim(.tcp)
+        let claim = try unwrap(machine.claim(.tcp))
         #expect(machine.writeAll().isEmpty)
         #expect(machine.isStreamUnsent)
-        machine.streamFlush.schedule()
-        var segment = try unwrap(machine.takeDirectly(claim))
+        machine.stream.flush.schedule()
+        var segment = try unwrap(machine.takeDirectly(claim, over: .tcp))
         #expect(machine.messagesWaiting == 1)
         let byteCount = segment.write { first, _ in first.count }
         #expect(byteCount == 6)
-        #expect(try !unwrap(machine.endDirectWrite(claim, segment)))
-        #expect(machine.streamFlush == .idle)
+        #expect(try !unwrap(machine.endDirectWrite(claim, segment, over: .tcp)))
+        #expect(machine.stream.flush == .idle)
         #expect(machine.messagesWaiting == 0)
-        #expect(machine.direct.byteCount == 6)
+        #expect(machine.stream.directByteCount == 6)
         #expect(try machine.send(Fixture.plain, [2]) == "link")
     }
 
@@ -150,15 +150,15 @@ struct OutboundFlushTests {
     func whatTheThreadCannotWriteAndWhatIsQueuedMeanwhileIsWrittenByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim(.tcp)
-        var segment = try unwrap(machine.takeDirectly(claim))
+        let claim = try unwrap(machine.claim(.tcp))
+        var segment = try unwrap(machine.takeDirectly(claim, over: .tcp))
         var written: [UInt8] = []
         _ = segment.write { first, _ in
             written = Array(first.prefix(4))
             return 4
         }
         #expect(try machine.send(Fixture.plain, [2]) == nil)
-        #expect(try unwrap(machine.endDirectWrite(claim, segment)))
+        #expect(try unwrap(machine.endDirectWrite(claim, segment, over: .tcp)))
         #expect(machine.messagesWaiting == 2)
         guard case .write(var rest, _) = machine.nextStreamStep(written: 0) else {
             Issue.record("the rest is lost")
@@ -171,31 +171,33 @@ struct OutboundFlushTests {
 
     @Test
     func whatIsLongOrInPiecesIsLeftToTheLoop() throws {
-        for value in [20_000, 200_000] {
-            var machine = Fixture.opened()
-            try machine.send(Fixture.plain, [UInt8](repeating: 0, count: value))
-            let claim = machine.claim(.tcp)
-            let taken = machine.takeDirectly(claim)
-            #expect(taken == nil)
-            #expect(try unwrap(machine.endDirectWrite(claim, nil)))
-            #expect(!machine.writeAll().isEmpty)
-        }
+        var machine = Fixture.opened()
+        try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 20_000))
+        let claim = try unwrap(machine.claim(.tcp))
+        let taken = machine.takeDirectly(claim, over: .tcp)
+        #expect(taken == nil)
+        #expect(try unwrap(machine.endDirectWrite(claim, nil, over: .tcp)))
+        #expect(!machine.writeAll().isEmpty)
+        try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 200_000))
+        let none = machine.claim(.tcp)
+        #expect(none == nil)
+        #expect(!machine.writeAll().isEmpty)
     }
 
     @Test
     func aClaimEndsWithItsConnection() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim(.tcp)
-        let segment = try unwrap(machine.takeDirectly(claim))
+        let claim = try unwrap(machine.claim(.tcp))
+        let segment = try unwrap(machine.takeDirectly(claim, over: .tcp))
         machine.close(Fixture.reason, willReconnect: true)
         #expect(machine.writeAll().isEmpty)
         machine.discardQueues(unwritten: 0)
         #expect(machine.counts.messagesLost == 1)
         machine.open("next", hasHello: true)
         #expect(try machine.send(Fixture.plain, [2]) == "next")
-        #expect(try !unwrap(machine.endDirectWrite(claim, segment)))
-        let taken = machine.takeDirectly(claim)
+        #expect(try !unwrap(machine.endDirectWrite(claim, segment, over: .tcp)))
+        let taken = machine.takeDirectly(claim, over: .tcp)
         #expect(taken == nil)
         #expect(machine.writeAll() == [OutboundMessage(1, [2])])
     }
@@ -204,17 +206,17 @@ struct OutboundFlushTests {
     func anOldClaimDoesNotDisturbTheNext() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let old = machine.claim(.tcp)
+        let old = try unwrap(machine.claim(.tcp))
         machine.close(Fixture.reason, willReconnect: true)
         machine.discardQueues(unwritten: 0)
         machine.open("next", hasHello: true)
         try machine.send(Fixture.plain, [2])
-        let claim = machine.claim(.tcp)
-        let none = machine.takeDirectly(old)
+        let claim = try unwrap(machine.claim(.tcp))
+        let none = machine.takeDirectly(old, over: .tcp)
         #expect(none == nil)
-        #expect(try !unwrap(machine.endDirectWrite(old, nil)))
-        #expect(machine.streamFlush == .direct)
-        let segment = machine.takeDirectly(claim)
+        #expect(try !unwrap(machine.endDirectWrite(old, nil, over: .tcp)))
+        #expect(machine.stream.flush == .direct)
+        let segment = machine.takeDirectly(claim, over: .tcp)
         #expect(segment != nil)
     }
 
@@ -222,27 +224,28 @@ struct OutboundFlushTests {
     func whoeverWaitsWhileAThreadWritesIsWokenByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, [1])
-        let claim = machine.claim(.tcp)
-        var segment = try unwrap(machine.takeDirectly(claim))
+        let claim = try unwrap(machine.claim(.tcp))
+        var segment = try unwrap(machine.takeDirectly(claim, over: .tcp))
         _ = segment.write { first, _ in first.count }
         machine.close(Fixture.reason, willReconnect: false)
-        #expect(try unwrap(machine.endDirectWrite(claim, segment)))
+        #expect(try unwrap(machine.endDirectWrite(claim, segment, over: .tcp)))
     }
 
     @Test
     func aThreadThatHasClaimedTheDatagramsSendsAlone() throws {
         var machine = Fixture.opened()
         #expect(try machine.send(Fixture.datagram, [1]) == "link")
-        let claim = machine.claim(.udp)
+        let claim = try unwrap(machine.claim(.udp))
         #expect(machine.writeAllDatagrams().isEmpty)
         #expect(try machine.send(Fixture.plain, [2]) == "link")
         #expect(machine.writeAll() == [OutboundMessage(1, [2])])
-        let segment = try unwrap(machine.takeDatagramDirectly(claim))
+        var segment = try unwrap(machine.takeDirectly(claim, over: .udp))
         #expect(OutboundMessage.all(inDatagram: segment.buffer) == [OutboundMessage(4, [1])])
+        segment.write { first, _ in first.count }
         #expect(machine.messagesWaiting == 1)
         #expect(!machine.isMet(.nothingUnsent))
-        #expect(try !unwrap(machine.endDirectDatagram(claim, unsent: nil)))
-        #expect(machine.datagramFlush == .idle)
+        #expect(try !unwrap(machine.endDirectWrite(claim, segment, over: .udp)))
+        #expect(machine.datagrams.flush == .idle)
         #expect(machine.messagesWaiting == 0)
         #expect(machine.isMet(.nothingUnsent))
         #expect(try machine.send(Fixture.datagram, [3]) == "link")
@@ -252,10 +255,10 @@ struct OutboundFlushTests {
     func aDatagramThatTheThreadCannotSendAndWhatIsQueuedMeanwhileIsSentByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.datagram, [1])
-        let claim = machine.claim(.udp)
-        let segment = try unwrap(machine.takeDatagramDirectly(claim))
+        let claim = try unwrap(machine.claim(.udp))
+        let segment = try unwrap(machine.takeDirectly(claim, over: .udp))
         #expect(try machine.send(Fixture.datagram, [2]) == nil)
-        #expect(try unwrap(machine.endDirectDatagram(claim, unsent: segment)))
+        #expect(try unwrap(machine.endDirectWrite(claim, segment, over: .udp)))
         #expect(machine.messagesWaiting == 2)
         #expect(machine.findPendingWork().contains(.datagrams))
         #expect(machine.writeAllDatagrams() == [[OutboundMessage(4, [1])], [OutboundMessage(4, [2])]])
@@ -265,34 +268,35 @@ struct OutboundFlushTests {
     func aClaimOfTheDatagramsEndsWithItsConnection() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.datagram, [1])
-        let old = machine.claim(.udp)
-        let segment = try unwrap(machine.takeDatagramDirectly(old))
+        let old = try unwrap(machine.claim(.udp))
+        let segment = try unwrap(machine.takeDirectly(old, over: .udp))
         machine.close(Fixture.reason, willReconnect: true)
         machine.discardQueues(unwritten: 0)
         #expect(machine.counts.messagesLost == 1)
         machine.setDatagramState(.open(udpIdentifier: 7))
         machine.open("next", hasHello: true)
         try machine.send(Fixture.datagram, [2])
-        let claim = machine.claim(.udp)
-        #expect(try !unwrap(machine.endDirectDatagram(old, unsent: segment)))
-        let none = machine.takeDatagramDirectly(old)
+        let claim = try unwrap(machine.claim(.udp))
+        #expect(try !unwrap(machine.endDirectWrite(old, segment, over: .udp)))
+        let none = machine.takeDirectly(old, over: .udp)
         #expect(none == nil)
-        #expect(machine.datagramFlush == .direct)
-        let next = try unwrap(machine.takeDatagramDirectly(claim))
+        #expect(machine.datagrams.flush == .direct)
+        var next = try unwrap(machine.takeDirectly(claim, over: .udp))
         #expect(OutboundMessage.all(inDatagram: next.buffer) == [OutboundMessage(4, [2])])
-        #expect(try !unwrap(machine.endDirectDatagram(claim, unsent: nil)))
+        next.write { first, _ in first.count }
+        #expect(try !unwrap(machine.endDirectWrite(claim, next, over: .udp)))
     }
 
     @Test
     func whoeverWaitsWhileAThreadSendsADatagramIsWokenByTheLoop() throws {
         var machine = Fixture.opened()
         try machine.send(Fixture.datagram, [1])
-        let claim = machine.claim(.udp)
-        let segment = machine.takeDatagramDirectly(claim)
-        #expect(segment != nil)
+        let claim = try unwrap(machine.claim(.udp))
+        var segment = try unwrap(machine.takeDirectly(claim, over: .udp))
+        segment.write { first, _ in first.count }
         machine.waiters[1] = RoomWaiter(outcome: Outcome(), need: .nothingUnsent)
-        #expect(try unwrap(machine.endDirectDatagram(claim, unsent: nil)))
-        #expect(machine.datagramFlush == .scheduled)
+        #expect(try unwrap(machine.endDirectWrite(claim, segment, over: .udp)))
+        #expect(machine.datagrams.flush == .scheduled)
     }
 
     @Test

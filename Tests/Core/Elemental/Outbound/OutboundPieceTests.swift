@@ -53,7 +53,7 @@ struct OutboundPieceTests {
         var machine = Fixture.opened()
         try machine.send(Fixture.plain, large(1_000_000))
         #expect(machine.writeAll().count == windowCount)
-        #expect(machine.streamFlush == .idle)
+        #expect(machine.stream.flush == .idle)
         #expect(machine.isStreamUnsent)
         let progress = try unwrap(machine.pieces.acknowledge(50_000))
         #expect(progress == [PieceAssembler.Progress(id: 1, byteCount: 50_000, total: 1_000_000)])

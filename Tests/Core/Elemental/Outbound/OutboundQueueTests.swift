@@ -23,29 +23,26 @@ struct OutboundQueueTests {
     }
 
     @Test
-    func aWriterCompletesASegmentWhenAMessageDoesNotFit() throws {
-        var writer = SegmentWriter(segmentByteCount: 100)
-        #expect(!writer.hasSpace(for: 60))
-        #expect(writer.makeSpace(for: 60, allowance: 1000) == nil)
-        writer.append(60) { $0.initializeMemory(as: UInt8.self, repeating: 1, count: 60) }
-        #expect(writer.hasSpace(for: 40))
-        #expect(!writer.hasSpace(for: 41))
-        let first = try unwrap(writer.makeSpace(for: 41, allowance: 1000))
-        #expect(bytes(first) == [UInt8](repeating: 1, count: 60))
-        writer.append(41) { $0.initializeMemory(as: UInt8.self, repeating: 2, count: 41) }
-        #expect(writer.byteCount == 41)
-        #expect(writer.messageCount == 1)
-        #expect(bytes(try unwrap(writer.take())) == [UInt8](repeating: 2, count: 41))
-        #expect(writer.take() == nil)
-        #expect(writer.byteCount == 0)
+    func aMessageThatDoesNotFitBeginsAnotherSegment() throws {
+        var queue = queue(.datagram(udpIdentifier: 7))
+        append([UInt8](repeating: 1, count: 1000), to: &queue)
+        append([UInt8](repeating: 2, count: 1400 - 1006 - 6), to: &queue)
+        append([3], to: &queue)
+        var sizes: [Int] = []
+        while let segment = queue.takeSegment() { sizes.append(segment.byteCount) }
+        #expect(sizes == [1400, 7])
     }
 
     @Test
-    func aWriterAllowsNoMoreThanItWasTold() {
-        var writer = SegmentWriter(segmentByteCount: 1000)
-        _ = writer.makeSpace(for: 10, allowance: 25)
-        #expect(writer.hasSpace(for: 25))
-        #expect(!writer.hasSpace(for: 26))
+    func nothingIsClearBeyondWhatTheLimitAllows() {
+        var queue = queue(limit: 100)
+        append([1], to: &queue)
+        queue.clear(25)
+        #expect(queue.hasClearSpace(for: 20))
+        #expect(!queue.hasClearSpace(for: 21))
+        queue.clear(1000)
+        #expect(queue.hasClearSpace(for: 89))
+        #expect(!queue.hasClearSpace(for: 90))
     }
 
     @Test

@@ -50,8 +50,6 @@ private struct OutboundRun: ~Copyable {
     /// For each element, how many of `sent` belong to connections that were lost.
     private var closedCount: [Int8: Int] = [:]
     private var refusals: Set<String> = []
-    /// How often little was written.
-    private var littleCount = 0
 
     private struct Claim {
         let number: UInt64
@@ -121,9 +119,10 @@ private struct OutboundRun: ~Copyable {
                 if element.transport == .tcp, length < 16 * 1024, claim == nil,
                     Int.random(in: 0..<3, using: &random) == 0
                 {
-                    claim = Claim(number: machine.claim(.tcp), connection: connection)
+                    claim = machine.claim(.tcp).map { Claim(number: $0, connection: connection) }
+                    if claim == nil { isWoken = true }
                 } else if element.transport == .udp, datagramClaim == nil, Int.random(in: 0..<3, using: &random) == 0 {
-                    datagramClaim = Claim(number: machine.claim(.udp), connection: connection)
+                    datagramClaim = machine.claim(.udp).map { Claim(number: $0, connection: connection) }
                 } else {
                     isWoken = true
                 }
@@ -138,7 +137,6 @@ private struct OutboundRun: ~Copyable {
     private mutating func flush() {
         isWoken = false
         flushStream()
-        if Bool.random(using: &random), flushLittleDatagrams() { return }
         while let segment = machine.nextDatagram() {
             if Int.random(in: 0..<4, using: &random) == 0 {
                 machine.returnDatagram(segment)
@@ -150,8 +148,7 @@ private struct OutboundRun: ~Copyable {
     }
 
     private mutating func flushStream() {
-        if outgoing != nil, machine.streamFlush == .blocked { return }
-        if outgoing == nil, Bool.random(using: &random), flushLittle() { return }
+        if outgoing != nil, machine.stream.flush == .blocked { return }
         var written = 0
         var spare: ByteBuffer?
         for _ in 0..<8 {
@@ -182,55 +179,12 @@ private struct OutboundRun: ~Copyable {
                 if let piece = outgoing?.takePiece() { held = Array(buffer: piece) }
                 heldCount = outgoing?.messageCount ?? 0
                 if outgoing?.isComplete == true { outgoing = nil }
-                machine.streamFlush = .blocked
+                machine.stream.flush = .blocked
                 return
             }
         }
-        machine.streamFlush.schedule()
+        machine.stream.flush.schedule()
         isWoken = true
-    }
-
-    /// - Returns: whether nothing is left to write now.
-    private mutating func flushLittle() -> Bool {
-        var storage = [UInt8](repeating: 0, count: 256)
-        for _ in 0..<8 {
-            switch storage.withUnsafeMutableBytes({ machine.nextLittleStep(to: $0) }) {
-            case .done: return true
-            case .segments: return false
-            case .write(let byteCount, let messageCount):
-                littleCount += 1
-                let count = takesAll() ? byteCount : Int.random(in: 0...byteCount, using: &random)
-                reader.read(Array(storage[..<count]))
-                if count < byteCount {
-                    outgoing = OutboundSegment(
-                        ByteBuffer(bytes: storage[count..<byteCount]), messageCount: messageCount)
-                    return false
-                }
-                // By other threads.
-                for _ in 0..<Int.random(in: 0..<3, using: &random) { send(small: isQuiet) }
-            }
-        }
-        return false
-    }
-
-    /// - Returns: whether nothing is left to send now.
-    private mutating func flushLittleDatagrams() -> Bool {
-        var storage = [UInt8](repeating: 0, count: 256)
-        while true {
-            switch storage.withUnsafeMutableBytes({ machine.nextLittleDatagram(to: $0) }) {
-            case .done: return true
-            case .segments: return false
-            case .write(let byteCount, let messageCount):
-                littleCount += 1
-                let datagram = ByteBuffer(bytes: storage[..<byteCount])
-                if Int.random(in: 0..<4, using: &random) == 0 {
-                    machine.returnDatagram(OutboundSegment(datagram, messageCount: messageCount))
-                    retriesDatagrams = true
-                    return true
-                }
-                for message in OutboundMessage.all(inDatagram: datagram) { reader.read(message) }
-            }
-        }
     }
 
     private mutating func takesAll() -> Bool { Int.random(in: 0..<(isQuiet ? 16 : 2), using: &random) != 0 }
@@ -238,7 +192,7 @@ private struct OutboundRun: ~Copyable {
     /// A step of the thread that writes what it has queued.
     private mutating func writeDirectly() {
         guard var current = claim.take() else { return }
-        if current.segment == nil, let segment = machine.takeDirectly(current.number) {
+        if current.segment == nil, let segment = machine.takeDirectly(current.number, over: .tcp) {
             #expect(current.connection == connection)
             current.segment = segment
             return claim = current
@@ -251,7 +205,7 @@ private struct OutboundRun: ~Copyable {
             reader.read(bytes)
             return bytes.count
         }
-        if machine.endDirectWrite(current.number, current.segment) {
+        if machine.endDirectWrite(current.number, current.segment, over: .tcp) {
             #expect(current.connection == connection)
             isWoken = true
         }
@@ -260,7 +214,7 @@ private struct OutboundRun: ~Copyable {
     /// A step of the thread that sends a datagram.
     private mutating func sendDatagramDirectly() {
         guard var current = datagramClaim.take() else { return }
-        if current.segment == nil, let segment = machine.takeDatagramDirectly(current.number) {
+        if current.segment == nil, let segment = machine.takeDirectly(current.number, over: .udp) {
             #expect(current.connection == connection)
             current.segment = segment
             return datagramClaim = current
@@ -268,9 +222,9 @@ private struct OutboundRun: ~Copyable {
         // The system may have no room, and the socket is closed with its connection.
         if let segment = current.segment, current.connection == connection, Bool.random(using: &random) {
             for message in OutboundMessage.all(inDatagram: segment.buffer) { reader.read(message) }
-            current.segment = nil
+            current.segment?.write { first, _ in first.count }
         }
-        if machine.endDirectDatagram(current.number, unsent: current.segment) {
+        if machine.endDirectWrite(current.number, current.segment, over: .udp) {
             #expect(current.connection == connection)
             isWoken = true
         }
@@ -284,14 +238,14 @@ private struct OutboundRun: ~Copyable {
     private mutating func writeHeld() {
         guard let bytes = held.take() else { return }
         reader.read(bytes)
-        machine.streamFlush.unblock()
+        machine.stream.flush.unblock()
         flush()
     }
 
     private mutating func retryDatagrams() {
         guard retriesDatagrams else { return }
         retriesDatagrams = false
-        machine.datagramFlush.unblock()
+        machine.datagrams.flush.unblock()
         flush()
     }
 
@@ -322,7 +276,8 @@ private struct OutboundRun: ~Copyable {
         machine.close(OutboundFixture.reason, willReconnect: true)
         if Bool.random(using: &random) { flush() }
         let unwritten = outgoing?.messageCount ?? 0
-        doubtful += unwritten + machine.direct.messageCount
+        doubtful += unwritten + machine.stream.claimedMessageCount + (machine.stream.restMessageCount ?? 0)
+            + machine.datagrams.claimedMessageCount
         if held != nil, outgoing == nil { heldBack += heldCount }
         lostPings += reader.unreadPings
         outgoing = nil
@@ -367,10 +322,9 @@ private struct OutboundRun: ~Copyable {
     }
 
     func check() {
-        #expect(machine.isMet(.nothingUnsent), "stuck: \(machine.streamFlush), \(machine.messagesWaiting) wait")
+        #expect(machine.isMet(.nothingUnsent), "stuck: \(machine.stream.flush), \(machine.messagesWaiting) wait")
         #expect(machine.messagesWaiting == 0)
         #expect(machine.keptCount == 0)
-        if isQuiet { #expect(littleCount > 5) }
         #expect(machine.stream.byteCount == 0)
         #expect(machine.datagrams.byteCount == 0)
         #expect(machine.pieces.byteCount == 0)

@@ -150,7 +150,7 @@ struct SenderTests {
         line.loop.advanceTime(by: .microseconds(1))
         #expect(try line.takeMessages() == [OutboundMessage(5, [2, 0, 0, 0]), OutboundMessage(5, [3, 0, 0, 0])])
         // The next value does not wait.
-        #expect(line.device.outbound.withLock { $0.streamFlush } == .idle)
+        #expect(line.device.outbound.withLock { $0.stream.flush } == .idle)
     }
 
     @Test
@@ -268,7 +268,7 @@ struct SenderTests {
             line.sender.datagramSink = DatagramSink(DatagramSocket(line.channel, descriptor: own), to: nil)
             queueDatagram(line, [1])
             line.sender.flush()
-            #expect(line.device.outbound.withLock { $0.unsentDatagram != nil })
+            #expect(line.device.outbound.withLock { $0.datagrams.restMessageCount != nil })
             while receive(far) != nil {}
             line.loop.advanceTime(by: .microseconds(999))
             #expect(receive(far) == nil)

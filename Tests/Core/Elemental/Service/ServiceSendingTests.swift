@@ -33,7 +33,7 @@ struct ServiceSendingTests {
     private func fill(_ device: ElementalDevice, of service: ElementalService) async throws {
         try await eventually {
             for _ in 0..<250 { try service.send(Self.text, to: Lamp.label) }
-            return device.outbound.withLock { $0.streamFlush == .blocked && $0.stream.byteCount >= Self.limit }
+            return device.outbound.withLock { $0.stream.flush == .blocked && $0.stream.byteCount >= Self.limit }
         }
     }
 

@@ -151,7 +151,7 @@ struct DirectSocketTests {
             try await sending.value
             try await noise.wait(for: count)
             #expect(noise.all == (0..<count).map { Float($0) / Float(count) })
-            #expect(device.outbound.withLock { $0.direct.byteCount } > 0)
+            #expect(device.outbound.withLock { $0.stream.directByteCount } > 0)
             await device.close()
         }
     }

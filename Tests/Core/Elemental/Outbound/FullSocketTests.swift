@@ -6,8 +6,8 @@ import Testing
 
 @testable import Elemental
 
-/// Little that is queued is copied and written directly to the socket.
-struct LittleWriteTests {
+/// What a socket that is full does not take.
+struct FullSocketTests {
     /// A device and its sender on a socket.
     private final class Line {
         let device: ElementalDevice

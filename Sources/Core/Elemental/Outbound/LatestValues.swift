@@ -1,0 +1,94 @@
+/// The unsent values of `latest` elements, one per element, in the order in which the elements were first set. They
+/// wait in a queue until nothing else is to be sent or, without a connection, for a replacement.
+struct LatestValues {
+    private struct Entry {
+        let id: Int8
+        var bytes: [UInt8]
+    }
+
+    private var entries: [Entry] = []
+    /// Bytes of the values, including their envelopes.
+    private(set) var byteCount = 0
+    private let headerByteCount: Int
+
+    /// - Parameter headerByteCount: the bytes of an envelope.
+    init(headerByteCount: Int) { self.headerByteCount = headerByteCount }
+
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether there is a value of an element that is not held back.
+    @inline(__always)
+    func hasValue(except held: IdentifierSet) -> Bool {
+        !entries.isEmpty && entries.contains { !held.contains($0.id) }
+    }
+
+    /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
+    ///
+    /// - Returns: whether it replaced an unsent one.
+    mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let position = entries.firstIndex(where: { $0.id == id }) else {
+            entries.append(Entry(id: id, bytes: Array(bytes)))
+            byteCount += headerByteCount + bytes.count
+            return false
+        }
+        let oldLength = entries[position].bytes.count
+        if oldLength == bytes.count {
+            entries[position].bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
+        } else {
+            entries[position].bytes = Array(bytes)
+            byteCount += bytes.count - oldLength
+        }
+        return true
+    }
+
+    /// Removes the values, except those of elements that are held back, and passes each to `body`.
+    mutating func removeAll(
+        except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
+    ) {
+        var removedByteCount = 0
+        entries.removeAll { entry in
+            guard !held.contains(entry.id) else { return false }
+            removedByteCount += headerByteCount + entry.bytes.count
+            entry.bytes.withUnsafeBytes { body(entry.id, $0) }
+            return true
+        }
+        byteCount -= removedByteCount
+    }
+
+    /// Removes and returns the first value of more than `length` bytes whose element is not held back.
+    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+        let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
+        guard let position else { return nil }
+        let entry = entries.remove(at: position)
+        byteCount -= headerByteCount + entry.bytes.count
+        return (entry.id, entry.bytes)
+    }
+}
+
+/// A set of elements' identifiers, 0...127, as plain bits.
+struct IdentifierSet {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    @inline(__always)
+    func contains(_ id: Int8) -> Bool {
+        (id < 64 ? low : high) & Self.bit(id) != 0
+    }
+
+    mutating func insert(_ id: Int8) {
+        if id < 64 { low |= Self.bit(id) } else { high |= Self.bit(id) }
+    }
+
+    mutating func remove(_ id: Int8) {
+        if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
+    }
+
+    mutating func formUnion(_ other: IdentifierSet) {
+        low |= other.low
+        high |= other.high
+    }
+
+    @inline(__always)
+    private static func bit(_ id: Int8) -> UInt64 { 1 << UInt64(id & 63) }
+}
