@@ -15,8 +15,6 @@ final class ClientConnectionManager: ConnectionManager {
     private var device: ElementalDevice?
     /// Established or being established.
     private var current: ClientConnection?
-    /// The last known location of the service.
-    private var endpoint: ServiceEndpoint
     /// What Zeroconf last reported about the service, since the first connection.
     private var sighted: DiscoveredService?
     /// Where the service may be while the device is disconnected.
@@ -37,11 +35,13 @@ final class ClientConnectionManager: ConnectionManager {
     init(_ connector: Connector, on eventLoop: any EventLoop) {
         self.connector = connector
         self.eventLoop = eventLoop
-        endpoint = connector.endpoint
         machine = Machine(connector.options.reconnection)
     }
 
-    var announcement: ServiceAnnouncement { sighted.map(ServiceAnnouncement.init) ?? connector.announcement }
+    /// What Zeroconf said about the service, if it was found there. Anyone on the network can publish it.
+    var found: DiscoveredService? { sighted ?? connector.place.discovered }
+    /// The last known location of the service.
+    private var endpoint: ServiceEndpoint { found?.endpoint ?? connector.place.endpoint }
 
     private var network: any ClientNetwork { connector.options.network }
 
@@ -124,14 +124,11 @@ final class ClientConnectionManager: ConnectionManager {
 
     private func open(_ id: Machine.ConnectionID) {
         guard let device else { return }
-        if let place = sightings?.next() {
-            endpoint = place.endpoint
-            sighted = place
-        }
-        let connection = ClientConnection(id, self)
+        if let place = sightings?.next() { sighted = place }
+        let saysHello = sighted?.saysHello ?? (connector.saysHello || device.hello != nil)
+        let connection = ClientConnection(id, of: device, to: endpoint, expectsHello: saysHello, self)
         current = connection
-        let saysHello = sighted?.saysHello ?? (connector.options.expectsHello || device.hello != nil)
-        connector.open(endpoint, for: device, expectsHello: saysHello, connection)
+        connection.open()
     }
 
     /// Whether a pairing could permit more than the connection.
@@ -147,7 +144,7 @@ final class ClientConnectionManager: ConnectionManager {
         trustWatch = source.watch(on: eventLoop) { [weak self] trust in
             guard let self, mayGain, let device else { return }
             let gives = trust.gives(
-                connector.target(endpoint, announcement), key: device.fingerprint,
+                connector.target(sighted), key: device.fingerprint,
                 granted: device.grantedRole ?? .plain, wanted: connector.options.security.role, since: pins)
             if gives { handle(.renew(DisconnectReason(.pairingChanged, isExpected: true))) }
         }
