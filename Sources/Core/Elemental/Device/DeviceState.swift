@@ -72,8 +72,8 @@ struct DeviceState {
     let catalogueSettled = Latch()
     /// How often the device was connected again.
     var reconnectionCount = 0
-    /// What it had counted when it ended, all of which was reported as metrics; `nil` if it has not ended yet.
-    var metricsAtEnd: MetricsSample?
+    /// What it had counted when that was last reported as metrics.
+    var metricsTaken = MetricsSample()
 }
 
 /// A client's values that a service has not decided on yet, and the pings that came behind them. Their answers tell the
