@@ -31,9 +31,7 @@ struct CommonListing {
     }
 
     private enum State {
-        /// Claims nothing, and is reported under its own name.
         case plain
-        /// Its claim cannot be true.
         case ignored
         case queued
         case checking(Int)
@@ -60,9 +58,7 @@ struct CommonListing {
     private static let tickInterval = Duration.seconds(1)
 
     private var entries: [ServiceInstance: Entry] = [:]
-    /// Which entry is reported under a claimed name.
     private var told: [ServiceInstance: ServiceInstance] = [:]
-    /// Entries that were reported as unresolved, under their own names.
     private var toldUnresolved: Set<ServiceInstance> = []
     private var newEntries: [ServiceInstance] = []
     private var repeated: [ServiceInstance] = []
@@ -85,8 +81,6 @@ struct CommonListing {
         defer { actions = [] }
         return actions
     }
-
-    // MARK: What is listed
 
     private mutating func list(_ service: ResolvedService) {
         let instance = service.instance
@@ -166,8 +160,6 @@ struct CommonListing {
             actions.append(.tell(.unresolved(instance, error)))
         }
     }
-
-    // MARK: Checks
 
     private mutating func startChecks() {
         while checksUnderWay < Self.mostChecks, let instance = nextToCheck() {
@@ -257,7 +249,6 @@ struct CommonListing {
 }
 
 extension ResolvedService {
-    /// Whether both have the same host and port.
     fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
         port == other.port && host.isSameName(as: other.host)
     }

@@ -11,19 +11,17 @@ struct AdmissionRequest<Answer: Sendable>: Sendable {
         let purpose: ClientAdmission.Purpose
         /// The key that the service had when it was paired before.
         var pinned: Fingerprint?
-        /// Whether the service may have that key.
         let accepts: @Sendable (Fingerprint) -> Bool
         /// Stores a service that pairs, or removes it. Called on a thread that may block, with the service's address.
         var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = {
             _, _, _ in
         }
-        /// The answer, from a service at that address; `nil` if it is not the one expected.
+        /// `nil` if the answer is not the one expected.
         let answer: @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
         let explain: @Sendable (ClientGateHandler.Failure) -> ElementalError
     }
 
     let connector: Connector
-    /// Reads identity and trusted services.
     let prepare: @Sendable (ClientSecurity.Keys) throws -> Work
 
     /// Connects, asks, and closes the connection. Cancelling the task stops it, unless the service is already being
@@ -69,7 +67,6 @@ extension AdmissionRequest {
         private var promise: EventLoopPromise<Answer>?
         private var channel: (any Channel)?
         private var hasRetried = false
-        /// It can no longer be cancelled.
         private var isStoring = false
 
         init(

@@ -15,7 +15,6 @@ final class ClientConnection: SessionOwner {
     private let endpoint: ServiceEndpoint
     private let expectsHello: Bool
     private var session: Session?
-    /// The size of the incomplete values.
     private var gatheredByteCount = 0
     /// The channel while TLS or admission is in progress, before there is a session.
     private var opening: (any Channel)?
@@ -67,7 +66,6 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// Sends datagrams through that channel until the connection ends.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
         session.sender.datagramSink = DatagramSink(DatagramSocket(channel), to: nil)
@@ -94,7 +92,6 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    /// Sends name and hello in one write, so that the service knows both before it reports the device.
     private func greet(_ session: Session, udpPort: UInt16) {
         session.sender.queue(.deviceName, connector.ownName.utf8.prefix(SystemElement.maximumNameByteCount))
         if udpPort != 0, let protection = session.datagramProtection {
@@ -150,7 +147,6 @@ final class ClientConnection: SessionOwner {
     }
 }
 
-/// How the connection is established.
 extension ClientConnection {
     func open() {
         let (security, found) = (connector.options.security, manager.found)
@@ -172,7 +168,6 @@ extension ClientConnection {
         manager.connectionFailed(self, error as? ElementalError ?? connector.explain(error, endpoint))
     }
 
-    /// - Parameter expected: the service at the other end of an encrypted connection; `nil` for a plain one.
     private func connect(_ expected: ExpectedService?) {
         // The connection may have been abandoned while the store was read.
         guard !isAbandoned else { return }
@@ -250,8 +245,6 @@ extension ClientConnection {
     }
 
     /// Adds a session to a connected channel, and starts reading.
-    ///
-    /// - Parameter kind: what lies between the session's bytes and the network.
     private func begin(
         on channel: any Channel, expectsHello: Bool, _ kind: ByteChannel.Kind = .plain,
         _ protection: DatagramProtection? = nil
@@ -273,8 +266,7 @@ final class ClientDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let session: Session
-    /// Exclusive access is not checked: it is used only on the loop, and nothing called during an access comes back
-    /// here.
+    // Unchecked: used only on the loop, and nothing called during an access comes back here.
     @exclusivity(unchecked) private var reading = DatagramReading()
 
     init(session: Session) { self.session = session }
@@ -302,7 +294,6 @@ final class ClientDatagramHandler: ChannelInboundHandler {
         if result == .malformed { session.countUnproven { $0.messagesMalformed += 1 } }
     }
 
-    /// On an encrypted connection only sealed datagrams count.
     private func receiveSealed(_ datagram: UnsafeRawBufferPointer) {
         guard let opened = session.open(sealed: datagram) else { return }
         session.beginReading()

@@ -1,5 +1,5 @@
-/// The life cycle of a client's device as a state machine: its successive connections and the time between them. It
-/// takes events and returns actions. No sockets, no timers.
+/// The life cycle of a client's device: its successive connections and the time between them. A state machine without
+/// sockets and timers.
 ///
 /// `Waiter` is a task that waits for a connection.
 struct ClientMachine<Waiter: Equatable> {
@@ -11,11 +11,8 @@ struct ClientMachine<Waiter: Equatable> {
     enum State: Equatable {
         /// There is no connection and none is pending: before the first one, and after the device has ended.
         case idle
-        /// The TCP connection is being established.
-        ///
-        /// `isReturn`: whether it replaces one that was lost.
+        /// `isReturn`: whether it replaces a connection that was lost.
         case connecting(ConnectionID, isReturn: Bool)
-        /// The TCP connection is established; the handshake is in progress.
         case handshaking(ConnectionID, isReturn: Bool)
         case ready(ConnectionID)
         /// What is queued is sent before the connection closes.
@@ -25,33 +22,21 @@ struct ClientMachine<Waiter: Equatable> {
     }
 
     enum Input {
-        /// The program waits for a connection: the first one, one after the device has ended, or one in progress.
         case connect(Waiter)
-        /// The program no longer waits.
-        ///
         /// `closes`: whether a connection established in the meantime is closed too.
         case cancel(Waiter, closes: Bool)
-        /// The program ends the connection, or what is pending.
         case disconnect(DisconnectReason)
         /// A better connection replaces this one, whatever the policy.
         case renew(DisconnectReason)
-        /// The TCP connection is established.
         case opened(ConnectionID)
-        /// The handshake is complete.
         case ready(ConnectionID)
-        /// The TCP connection could not be established.
         case failed(ConnectionID, ElementalError)
-        /// A connection starts to close.
         case closing(ConnectionID, DisconnectReason)
-        /// A connection has ended.
-        ///
         /// `peer`: the peer's name and address, for messages. `isProven`: whether it has proven its identity.
         case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
-        /// The delay before an attempt has elapsed.
         case timer
-        /// Zeroconf reported that the service is back.
-        ///
-        /// `hasMoved`: whether it is at another address or port than the one an attempt in progress connects to.
+        /// Zeroconf reported that the service is back. `hasMoved`: whether an attempt in progress connects to an old
+        /// place.
         case sighted(hasMoved: Bool)
     }
 
@@ -60,22 +45,17 @@ struct ClientMachine<Waiter: Equatable> {
         case close(ConnectionID, DisconnectReason)
         /// Drop a connection, or an attempt to establish one, at once.
         case abandon(ConnectionID)
-        /// Call back after that delay, replacing an earlier timer.
+        /// Replaces an earlier timer.
         case startTimer(Duration)
         case cancelTimer
-        /// Browse for the service by Zeroconf.
         case startWatch
         case stopWatch
         /// Let the program set up the device, whose first connection is ready.
         case configure
-        /// The device is connected again.
         case reopen
         case emit(DeviceEvent)
-        /// Resume the waiters, with an error if there is no connection.
         case answer([Waiter], ElementalError?)
-        /// The device has ended.
         case end(DisconnectReason)
-        /// Release the device: no connection is pending.
         case release
     }
 
@@ -86,7 +66,6 @@ struct ClientMachine<Waiter: Equatable> {
     private var isConfigured = false
     private var lastID = ConnectionID()
 
-    /// - Parameter policy: when to reconnect after a connection was lost; `nil` for never.
     init(_ policy: (any ReconnectionPolicy)?) { self.policy = policy }
 
     var isAway: Bool {
@@ -96,7 +75,6 @@ struct ClientMachine<Waiter: Equatable> {
         }
     }
 
-    /// Whether that connection, which is closing, will be replaced once it has ended.
     func willReconnect(after id: ConnectionID) -> Bool { state == .draining(id, reconnects: true) }
 
     mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
@@ -219,7 +197,6 @@ extension ClientMachine {
         }
     }
 
-    /// Replaces a connection that was ready.
     private mutating func lost(
         _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
@@ -232,8 +209,6 @@ extension ClientMachine {
         return [.startWatch] + proceed(after: nil, at: now)
     }
 
-    /// Starts another attempt, or ends the device.
-    ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
         state = .away
@@ -269,8 +244,6 @@ extension ClientMachine {
         stop(ElementalError(.notConnected, "the connection has ended: \(reason)"), ending: reason, abandoning: id)
     }
 
-    /// Cancels everything pending.
-    ///
     /// - Parameter reason: why the device has ended; `nil` if it was never connected, or had ended before.
     private mutating func stop(
         _ error: ElementalError, ending reason: DisconnectReason? = nil, abandoning id: ConnectionID? = nil

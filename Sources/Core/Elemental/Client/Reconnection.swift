@@ -33,7 +33,6 @@ struct Reconnection {
     enum Action {
         /// Make the attempt after the delay, which replaces a pending one.
         case wait(ReconnectionAttempt, delay: Duration)
-        /// Begin the attempt now, abandoning one in progress.
         case attempt
         case giveUp
     }
@@ -49,16 +48,13 @@ struct Reconnection {
     private let policy: any ReconnectionPolicy
     private let lossTime: ContinuousClock.Instant
     private var next: ReconnectionAttempt?
-    /// When the policy wants the next attempt to begin.
     private var dueTime: ContinuousClock.Instant
     private var hasDelay = false
     private var number = 0
-    /// Extra attempts made for the current attempt of the policy.
     private var repetitions = 0
     private var isUnderWay = false
     /// Whether the next attempt, or the one in progress, is ahead of the policy's time.
     private var isEarly = false
-    /// Whether the service was sighted during the attempt in progress.
     private var isServiceBack = false
     private var returnTime: ContinuousClock.Instant?
 
@@ -69,7 +65,6 @@ struct Reconnection {
         dueTime = now
     }
 
-    /// Whether the restored connection has lasted long enough to count as a success.
     func isSettled(at now: ContinuousClock.Instant) -> Bool {
         returnTime.map { now - $0 >= Self.steadyTime } ?? false
     }
@@ -102,8 +97,6 @@ struct Reconnection {
         return .attempt
     }
 
-    /// The service was sighted, or the user requested an attempt now.
-    ///
     /// - Parameter hasMoved: whether an attempt in progress connects to an old address or port.
     mutating func hurry(hasMoved: Bool) -> Action? {
         if isUnderWay {

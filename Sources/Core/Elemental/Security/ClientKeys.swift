@@ -6,7 +6,6 @@ import Support
 /// A client's identity and trusted services, which may appear while it runs, and the connections that wait for changes.
 /// All copies of a ``ClientSecurity`` share it: one look per second serves all their connections.
 final class ClientKeys: Sendable {
-    /// The trusted services and this client's own key, as last read.
     struct Trust: Sendable {
         let peers: TrustedPeers
         let own: Fingerprint
@@ -28,7 +27,6 @@ final class ClientKeys: Sendable {
     private let state = Locked(State())
     private let find: @Sendable () throws -> ClientSecurity.Keys?
 
-    /// - Parameter find: returns identity and trusted services once there are any. It may block.
     init(_ find: @escaping @Sendable () throws -> ClientSecurity.Keys?) { self.find = find }
 
     convenience init(_ keys: ClientSecurity.Keys) {

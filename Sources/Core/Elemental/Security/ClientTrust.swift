@@ -6,7 +6,6 @@ import NIOPosix
 /// The service that a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
-    /// What is known before its key is proven.
     let match: PinMatch
     /// Whether the connection may be plain if the service does not admit this client: only another service of the same
     /// identity is paired.
@@ -17,7 +16,6 @@ struct ExpectedService: Sendable {
     /// The identity that an earlier connection of the same device has proven.
     fileprivate let proven: Fingerprint?
 
-    /// - Parameter service: the name by which the service introduced itself; `nil` before it has.
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
         if let proven, key != proven { return .identityChanged }
         var target = target

@@ -20,12 +20,10 @@ final class TrustWatch {
     }
 
     enum Change {
-        /// Clients may do more or less than before.
         case trust
         /// The store cannot be read: nobody is trusted until it can.
         case unavailable(any Error)
         case available
-        /// The service's identity was replaced or removed.
         case identityLost(any Error)
     }
 
@@ -36,7 +34,6 @@ final class TrustWatch {
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
-    /// `nil` while the store cannot be read.
     private var snapshot: Snapshot?
     private var timer: Scheduled<Void>?
     private var report: (Change) -> Void = { _ in }
@@ -62,8 +59,6 @@ final class TrustWatch {
         return role(of: client)
     }
 
-    /// Changes the store.
-    ///
     /// - Returns: a future that succeeds when the change is stored and in effect.
     func update<Value: Sendable>(
         _ change: @escaping @Sendable (inout TrustedPeers) throws -> Value
@@ -78,8 +73,6 @@ final class TrustWatch {
     }
 
     /// Checks the store and the identity once a second from now on.
-    ///
-    /// - Parameter report: called after a change.
     func start(_ report: @escaping (Change) -> Void) {
         self.report = report
         schedule()

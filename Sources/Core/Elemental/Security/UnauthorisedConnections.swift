@@ -8,7 +8,6 @@ import Support
 /// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
 /// it out.
 struct UnauthorisedConnections: Sendable {
-    /// Limits on connections at a time, or on something per second.
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
@@ -24,19 +23,16 @@ struct UnauthorisedConnections: Sendable {
     static let reservedHandshakesPerSecond = 50
     /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
-    /// The number of remembered hosts; beyond it the oldest is forgotten.
     static let maximumReservationCount = 1024
 
     typealias ID = ObjectIdentifier
 
     private struct Place {
         let host: PeerHost
-        /// Whether the connection counts for its host alone.
         let isReserved: Bool
     }
 
     private var places: [ID: Place] = [:]
-    /// Without the reserved places.
     private var count = 0
     private var hosts: [PeerHost: Int] = [:]
     private var networks: [UInt64: Int] = [:]
@@ -65,10 +61,8 @@ struct UnauthorisedConnections: Sendable {
         return true
     }
 
-    /// The connection has a session now.
     mutating func remove(_ id: ID) { _ = removePlace(id) }
 
-    /// The connection was closed without a session.
     mutating func waste(_ id: ID, at now: NIODeadline) {
         guard let place = removePlace(id) else { return }
         wasted.take(place.host, alone: place.isReserved, at: now)
@@ -112,7 +106,6 @@ struct UnauthorisedConnections: Sendable {
     }
 }
 
-/// Limits per second.
 private struct BoundedRates: Sendable {
     private var all: RateLimit
     private var hosts: RateLimits<PeerHost>
@@ -126,7 +119,7 @@ private struct BoundedRates: Sendable {
 
     var rememberedCount: Int { hosts.count + networks.count }
 
-    /// - Parameter isAlone: whether the host counts for itself alone.
+    /// - Parameter isAlone: whether the host is counted only by itself.
     func allows(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) -> Bool {
         guard hosts.allows(host, at: now) else { return false }
         return isAlone || all.allows(at: now) && host.network.map { networks.allows($0, at: now) } != false
@@ -161,7 +154,6 @@ struct RateLimit: Sendable {
 
     func allows(at now: NIODeadline) -> Bool { max(recovery, now) + interval <= now + .seconds(1) }
 
-    /// - Returns: whether one was available.
     @discardableResult
     mutating func take(at now: NIODeadline) -> Bool {
         guard allows(at: now) else { return false }
@@ -174,7 +166,6 @@ struct RateLimit: Sendable {
 struct RateLimits<Key: Hashable & Sendable>: Sendable {
     private let perSecond: Int
     private var limits: [Key: RateLimit] = [:]
-    /// The number of keys at which full buckets are searched for.
     private var searchCount = 64
 
     init(perSecond: Int) { self.perSecond = perSecond }
@@ -196,7 +187,6 @@ final class AcceptLimits: Sendable {
     private let connections = Locked(UnauthorisedConnections())
     private let now: @Sendable () -> NIODeadline
 
-    /// - Parameter now: the clock of the rate limits.
     init(now: @escaping @Sendable () -> NIODeadline) { self.now = now }
 
     func add(_ channel: any Channel) -> Bool {
@@ -236,7 +226,6 @@ final class AcceptLimitHandler: ChannelInboundHandler {
 /// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated, so
 /// they get only a part of the service's resources.
 struct PlainClients {
-    /// How many of the 254 UDP identifiers they can have.
     static let maximumIdentifierCount = 64
 
     private var sessions: [Session] = []

@@ -46,7 +46,6 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in goOn() }
     }
 
-    /// A connection was closed, so a descriptor is free again.
     package func goOn() {
         guard let context, pause.end() else { return }
         timer?.cancel()
@@ -79,8 +78,6 @@ struct AcceptPause {
         return TimeAmount(backOff.next())
     }
 
-    /// The delay has elapsed, or a connection was closed.
-    ///
     /// - Returns: whether to resume accepting.
     mutating func end() -> Bool {
         defer { isOn = false }

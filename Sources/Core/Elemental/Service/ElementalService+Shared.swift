@@ -14,7 +14,6 @@ extension ElementalService {
         let devices = Locked(DeviceRoster())
         let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
-        /// The security entries of the TXT record.
         let security: Locked<SecurityEntries>
         /// Why the service failed since it was last started.
         let failure = Locked<ElementalError?>(nil)
@@ -32,7 +31,6 @@ extension ElementalService {
 
         var table: ElementTable { current.withLock { $0.table } }
 
-        /// The elements as clients with that role see them.
         func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
 
         var policy: SecurityPolicy { configuration.securityPolicy }
@@ -58,7 +56,6 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Adds a ready device to those that values are sent to.
     func add(_ device: ElementalDevice) {
         // The elements may have been replaced since the device connected.
         current.withLock { values in
@@ -129,7 +126,6 @@ struct DeviceRoster {
         devices.append(device)
     }
 
-    /// - Returns: whether the device was present.
     mutating func remove(_ device: ElementalDevice) -> Bool {
         guard let position = positions.removeValue(forKey: ObjectIdentifier(device)) else { return false }
         let last = devices.removeLast()

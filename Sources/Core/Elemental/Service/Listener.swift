@@ -10,7 +10,6 @@ struct Listener: Sendable {
     private let tcp: KeptChannel
     let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
-    /// The loop of the service's sessions.
     let eventLoop: any EventLoop
 
     /// How many ports that the system chose for TCP are tried until one is free for UDP too.

@@ -12,7 +12,6 @@ final class Publication: Sendable {
     private let publishedName = Locked<String?>(nil)
     private let watching = Locked<Task<Void, Never>?>(nil)
 
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
     init(_ service: ElementalService.Shared, _ listener: Listener) throws(ElementalError) {
         self.service = service
         self.listener = listener
@@ -38,9 +37,7 @@ final class Publication: Sendable {
         own.start()
     }
 
-    /// Publishes the service's current TXT entries.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue``; both listings stay as they are.
+    /// If it throws, both listings stay as they are.
     func updateTXT() throws(ElementalError) {
         do {
             try own.update(txt: service.txtRecord(instanceName: nil))

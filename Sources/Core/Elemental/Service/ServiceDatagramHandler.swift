@@ -7,8 +7,7 @@ final class ServiceDatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
     private let server: ServiceServer
-    // Exclusive access is not checked: both are used only on the loop, and nothing called during an access comes back
-    // here.
+    // Unchecked: used only on the loop, and nothing called during an access comes back here.
     @exclusivity(unchecked) private var touched: [Session] = []
     @exclusivity(unchecked) private var reading = DatagramReading()
     /// For sealed datagrams from another address than their connection's.

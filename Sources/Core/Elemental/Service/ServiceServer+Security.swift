@@ -37,8 +37,6 @@ extension ServiceServer: ServiceGateOwner {
     }
 
     /// Ends the sessions of clients whose role has become lower than when they were admitted.
-    ///
-    /// - Parameter reason: sent to a client that has no role any more.
     private func enforceTrust(_ reason: String) {
         guard let gate else { return }
         for session in sessions.values {

@@ -13,10 +13,9 @@ final class ServiceServer: SessionOwner {
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
-    /// Exclusive access is not checked: it is used only on the loop, and nothing is called during an access.
+    // Unchecked: used only on the loop, and nothing is called during an access.
     @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
-    /// How many sessions each address has.
     private var hosts: [PeerHost: Int] = [:]
     private var deviceCapacity: Int
     private var plainClients = PlainClients()
@@ -24,9 +23,7 @@ final class ServiceServer: SessionOwner {
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// On the loop that accepts.
     private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
-    /// The size of all connections' incomplete values.
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
     private(set) var gate: ServiceGate?
@@ -37,7 +34,6 @@ final class ServiceServer: SessionOwner {
     /// ``DeviceLimits/closeTimeout``. Others are closed as soon as the reason is sent.
     private static let maximumRefusedCount = 16
 
-    /// - Parameter keys: identity and trusted clients; `nil` for an open service.
     init(
         service: ElementalService.Shared, eventLoop: any EventLoop, keys: ServiceKeys? = nil,
         metrics: MetricsAccount? = nil
@@ -88,15 +84,11 @@ final class ServiceServer: SessionOwner {
         if eventLoop.inEventLoop { handler.value.goOn() } else { eventLoop.execute { handler.value.goOn() } }
     }
 
-    /// Gives an accepted connection a session, now or once the peer is known.
     func receive(_ channel: any Channel) throws {
         guard let gate else { return _ = try accept(channel) }
         try gate.accept(channel)
     }
 
-    /// - Parameters:
-    ///   - kind: what lies between the session's bytes and the network.
-    ///   - fingerprint: the identity that the client has proven; `nil` for a plain one.
     @discardableResult
     func accept(
         _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil,
@@ -120,14 +112,12 @@ final class ServiceServer: SessionOwner {
         logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
     }
 
-    /// - Returns: a future that succeeds when all connections have ended.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
         gate?.close()
         return disconnectAll(text)
     }
 
-    /// - Returns: a future that succeeds when all connections have ended.
     @discardableResult
     func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
@@ -138,8 +128,6 @@ final class ServiceServer: SessionOwner {
         }
         return EventLoopFuture.andAllComplete(all, on: eventLoop)
     }
-
-    // MARK: SessionOwner
 
     func sessionOpened(_ session: Session) {
         let place: Place
@@ -228,11 +216,9 @@ final class ServiceServer: SessionOwner {
     }
 }
 
-/// A service's places for devices.
 extension ServiceServer {
     private enum Place {
         case free
-        /// In the place of an unpaired client, which is disconnected.
         case of(Session)
     }
 
@@ -244,7 +230,6 @@ extension ServiceServer {
 
     private var deviceCount: Int { sessions.count - evicted.count }
 
-    /// Whether the client is unpaired on a service that requires pairing.
     private func isPlain(_ session: Session) -> Bool {
         service.policy != .open && session.device.grantedRole == .plain
     }
@@ -302,7 +287,6 @@ extension ServiceServer {
         return session.udpIdentifier
     }
 
-    /// Disconnects a client; its place and identifier are free at once.
     private func evict(_ session: Session) {
         releasePlace(of: session)
         evicted.insert(ObjectIdentifier(session))
