@@ -61,7 +61,7 @@ struct ClientMachine<Waiter: Equatable> {
 
     private(set) var state = State.idle
     private let policy: (any ReconnectionPolicy)?
-    private var reconnection: Reconnection?
+    private var recovery: Recovery?
     private var waiters: [Waiter] = []
     private var isConfigured = false
     private var lastID = ConnectionID()
@@ -104,10 +104,9 @@ struct ClientMachine<Waiter: Equatable> {
         case .ended(let id, let reason, let peer, let isProven):
             return ended(id, reason, (peer, isProven), at: now)
         case .timer:
-            guard state == .away else { return [] }
-            return perform(reconnection?.begin())
+            return state == .away ? attempt() : []
         case .sighted(let hasMoved):
-            return isAway ? perform(reconnection?.hurry(hasMoved: hasMoved)) : []
+            return hurry(hasMoved: hasMoved)
         }
     }
 }
@@ -118,10 +117,8 @@ extension ClientMachine {
         waiters.append(waiter)
         switch state {
         case .idle: return open(isReturn: false)
-        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
-            return perform(reconnection?.hurry(hasMoved: false))
         // A connection that is closing ends soon, which resumes the waiter.
-        case .connecting, .handshaking, .ready, .draining: return []
+        case .connecting, .handshaking, .ready, .draining, .away: return hurry(hasMoved: false)
         }
     }
 
@@ -169,7 +166,9 @@ extension ClientMachine {
         state = .ready(id)
         var actions: [Action] = []
         if isConfigured {
-            reconnection?.succeed(at: now)
+            recovery?.returnTime = now
+            recovery?.isEarly = false
+            recovery?.isServiceBack = false
             actions = [.cancelTimer, .stopWatch, .reopen, .emit(.didReconnect)]
         } else {
             isConfigured = true
@@ -202,41 +201,95 @@ extension ClientMachine {
     ) -> [Action] {
         let isRenewed = reason.kind == .pairingChanged
         guard let policy = policy ?? (isRenewed ? ListedDelays([.zero]) : nil) else { return end(reason) }
-        if !isRenewed, reconnection?.isSettled(at: now) == false {
+        if !isRenewed, let recovery, !recovery.isSettled(at: now) {
             return [.startWatch] + proceed(after: .lostAgain(reason, peer), at: now)
         }
-        reconnection = Reconnection(policy, after: reason, at: now)
+        recovery = Recovery(reason: reason, policy: policy, lossTime: now, dueTime: now)
         return [.startWatch] + proceed(after: nil, at: now)
     }
 
+    /// Plans the next attempt, or ends the device: the policy's attempt that an early one preceded, or else a new one.
+    ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
+        guard var plan = recovery else { return [] }
+        let wasUnderWay = state != .away && isAway
         state = .away
-        let action = reconnection?.proceed(after: error, at: now)
-        // A deliberate loss does not explain the end.
-        if case .giveUp = action, let error, reconnection?.reason.kind == .pairingChanged {
-            return end(DisconnectReason(.networkError(error.message), isExpected: false))
+        // The service was sighted during the attempt, which may have begun too early: retry at once.
+        let isOvertaken = wasUnderWay && plan.isServiceBack
+        let isRepeated =
+            wasUnderWay && (plan.isEarly || isOvertaken) && plan.repetitions < Recovery.maximumRepetitionCount
+        plan.isEarly = isRepeated && isOvertaken && now < plan.dueTime
+        plan.isServiceBack = false
+        plan.repetitions = isRepeated ? plan.repetitions + 1 : 0
+        if !isRepeated { plan.number += 1 }
+        let attempt = ReconnectionAttempt(
+            number: plan.number, elapsed: now - plan.lossTime, reason: plan.reason, lastError: error)
+        if !isRepeated {
+            guard let delay = plan.policy.delay(before: attempt) else {
+                // A deliberate loss does not explain the end.
+                guard let error, plan.reason.kind == .pairingChanged else { return end(plan.reason) }
+                return end(DisconnectReason(.networkError(error.message), isExpected: false))
+            }
+            plan.dueTime = now + max(delay, .zero)
         }
-        return perform(action)
+        let delay = isOvertaken ? .zero : max(plan.dueTime - now, .zero)
+        plan.next = attempt
+        plan.hasDelay = delay > .zero
+        recovery = plan
+        return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
     }
 
-    private mutating func perform(_ action: Reconnection.Action?) -> [Action] {
-        switch action {
-        case nil:
+    /// The service was sighted, or the user requested an attempt now.
+    ///
+    /// The next attempt is early. It does not use up the one that the policy planned: the sighting may be a stale mDNS
+    /// record, and a policy with one attempt left would otherwise give up although the service is about to return.
+    private mutating func hurry(hasMoved: Bool) -> [Action] {
+        switch state {
+        case .away:
+            guard let plan = recovery, let next = plan.next else { return [] }
+            if plan.hasDelay { recovery?.isEarly = true }
+            return [.emit(.willReconnect(next, delay: .zero)), .startTimer(.zero)]
+        case .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
+            recovery?.isServiceBack = !hasMoved
+            return hasMoved ? attempt() : []
+        case .idle, .connecting, .handshaking, .ready, .draining:
             return []
-        case .wait(let attempt, let delay):
-            return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
-        case .attempt:
-            var actions: [Action] = [.cancelTimer]
-            switch state {
-            case .connecting(let id, _), .handshaking(let id, _): actions.append(.abandon(id))
-            case .idle, .ready, .draining, .away: break
-            }
-            return actions + open(isReturn: true)
-        case .giveUp:
-            return reconnection.map { end($0.reason) } ?? []
         }
     }
+
+    /// Begins an attempt, abandoning one in progress.
+    private mutating func attempt() -> [Action] {
+        var actions: [Action] = [.cancelTimer]
+        if case .connecting(let id, _) = state { actions.append(.abandon(id)) }
+        if case .handshaking(let id, _) = state { actions.append(.abandon(id)) }
+        return actions + open(isReturn: true)
+    }
+}
+
+/// The attempts to restore a lost connection.
+private struct Recovery {
+    /// A connection that is lost again within this time does not reset the count of attempts. Otherwise a service that
+    /// drops connections at once would be contacted forever.
+    static let steadyTime = Duration.seconds(5)
+    /// How many extra attempts sightings can cause per attempt of the policy. Otherwise a flapping listing would keep a
+    /// device trying forever.
+    static let maximumRepetitionCount = 8
+
+    let reason: DisconnectReason
+    let policy: any ReconnectionPolicy
+    let lossTime: ContinuousClock.Instant
+    var next: ReconnectionAttempt?
+    var dueTime: ContinuousClock.Instant
+    var hasDelay = false
+    var number = 0
+    var repetitions = 0
+    /// Whether the next attempt, or the one in progress, is ahead of the policy's time.
+    var isEarly = false
+    var isServiceBack = false
+    var returnTime: ContinuousClock.Instant?
+
+    func isSettled(at now: ContinuousClock.Instant) -> Bool { returnTime.map { now - $0 >= Self.steadyTime } ?? false }
 }
 
 extension ClientMachine {
@@ -249,7 +302,7 @@ extension ClientMachine {
         _ error: ElementalError, ending reason: DisconnectReason? = nil, abandoning id: ConnectionID? = nil
     ) -> [Action] {
         state = .idle
-        reconnection = nil
+        recovery = nil
         var actions: [Action] = [.cancelTimer, .stopWatch]
         if let id { actions.append(.abandon(id)) }
         actions += answer(error)
