@@ -17,6 +17,12 @@ final class TrustWatch {
             revision = store.revision()
             peers = try store.read()
         }
+
+        /// `nil` if nothing has changed since that revision. Blocks.
+        init?(_ store: any TrustStore, since known: TrustRevision?) throws {
+            guard store.revision() != known else { return nil }
+            try self.init(store)
+        }
     }
 
     enum Change {
@@ -93,7 +99,7 @@ final class TrustWatch {
         let known = snapshot?.revision
         NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Result<Snapshot?, IdentityLost> in
             do { try identity.checkIsCurrent() } catch { return .failure(IdentityLost(cause: error)) }
-            return .success(store.revision() == known ? nil : try Snapshot(store))
+            return .success(try Snapshot(store, since: known))
         }.assumeIsolated().whenComplete { [self] result in
             // Stopped meanwhile.
             guard timer != nil else { return }

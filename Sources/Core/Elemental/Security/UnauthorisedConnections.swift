@@ -33,9 +33,6 @@ struct UnauthorisedConnections: Sendable {
     }
 
     private var places: [ID: Place] = [:]
-    private var count = 0
-    private var hosts: [PeerHost: Int] = [:]
-    private var networks: [UInt64: Int] = [:]
     private var handshakes = BoundedRates(handshakesPerSecond)
     private var reservedHandshakes = RateLimits<PeerHost>(perSecond: reservedHandshakesPerSecond)
     private var wasted = BoundedRates(wastedPerSecond)
@@ -45,36 +42,27 @@ struct UnauthorisedConnections: Sendable {
 
     /// - Returns: `false` if there are too many connections; close this one then.
     mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
-        guard hosts[host, default: 0] < Self.connections.perHost else { return false }
+        guard places.values.count(where: { $0.host == host }) < Self.connections.perHost else { return false }
         let place = Place(host: host, isReserved: isReserved(host, at: now))
         guard wasted.allows(host, alone: place.isReserved, at: now) else { return false }
         if !place.isReserved {
-            guard count < Self.connections.inAll else { return false }
+            let others = places.values.filter { !$0.isReserved }
+            guard others.count < Self.connections.inAll else { return false }
             if let network = host.network {
-                guard networks[network, default: 0] < Self.connections.perNetwork else { return false }
-                networks[network, default: 0] += 1
+                let neighbours = others.count { $0.host.network == network }
+                guard neighbours < Self.connections.perNetwork else { return false }
             }
-            count += 1
         }
-        hosts[host, default: 0] += 1
         places[id] = place
         return true
     }
 
-    mutating func remove(_ id: ID) { _ = removePlace(id) }
+    mutating func remove(_ id: ID) { places[id] = nil }
 
+    /// The connection was closed without a session.
     mutating func waste(_ id: ID, at now: NIODeadline) {
-        guard let place = removePlace(id) else { return }
+        guard let place = places.removeValue(forKey: id) else { return }
         wasted.take(place.host, alone: place.isReserved, at: now)
-    }
-
-    private mutating func removePlace(_ id: ID) -> Place? {
-        guard let place = places.removeValue(forKey: id) else { return nil }
-        hosts.decrement(place.host)
-        guard !place.isReserved else { return place }
-        if let network = place.host.network { networks.decrement(network) }
-        count -= 1
-        return place
     }
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
@@ -130,13 +118,6 @@ private struct BoundedRates: Sendable {
         guard !isAlone else { return }
         all.take(at: now)
         if let network = host.network { networks.take(network, at: now) }
-    }
-}
-
-extension Dictionary where Value == Int {
-    fileprivate mutating func decrement(_ key: Key) {
-        let count = self[key, default: 1] - 1
-        self[key] = count == 0 ? nil : count
     }
 }
 
@@ -221,25 +202,4 @@ final class AcceptLimitHandler: ChannelInboundHandler {
         channel.closeFuture.whenComplete { [limits] _ in limits.waste(id) }
         context.fireChannelRead(data)
     }
-}
-
-/// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated, so
-/// they get only a part of the service's resources.
-struct PlainClients {
-    static let maximumIdentifierCount = 64
-
-    private var sessions: [Session] = []
-
-    /// The part of a service's places that they can have: half, and at least one.
-    static func capacity(of places: Int) -> Int { (places + 1) / 2 }
-
-    var count: Int { sessions.count }
-
-    var identifierCount: Int { sessions.count { $0.udpIdentifier != 0 } }
-
-    mutating func add(_ session: Session) { sessions.append(session) }
-
-    mutating func remove(_ session: Session) { sessions.removeAll { $0 === session } }
-
-    func oldest(where matches: (Session) -> Bool) -> Session? { sessions.first(where: matches) }
 }

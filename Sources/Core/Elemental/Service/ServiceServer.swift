@@ -18,7 +18,9 @@ final class ServiceServer: SessionOwner {
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
     private var hosts: [PeerHost: Int] = [:]
     private var deviceCapacity: Int
-    private var plainClients = PlainClients()
+    /// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated,
+    /// so they get only a part of the service's resources.
+    private var plainClients: [Session] = []
     /// Sessions that are closing because a paired client took their place.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
@@ -141,7 +143,7 @@ final class ServiceServer: SessionOwner {
         if case .of(let other) = place { evict(other) }
         sessions[ObjectIdentifier(session)] = session
         if let host = session.host { hosts[host, default: 0] += 1 }
-        if isPlain(session) { plainClients.add(session) }
+        if isPlain(session) { plainClients.append(session) }
         let identifier = assignIdentifier(to: session)
         session.device.state.withLock { $0.identity.udpIdentifier = identifier }
         session.updateDatagramState()
@@ -201,7 +203,9 @@ final class ServiceServer: SessionOwner {
         gatheredByteCount -= session.receiver.gatheredByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if evicted.remove(ObjectIdentifier(session)) == nil { releasePlace(of: session) }
-        let wasReady = service.devices.withLock { $0.remove(session.device) }
+        let wasReady = service.devices.withLock { devices in
+            devices.firstIndex(of: session.device).map { devices.remove(at: $0) } != nil
+        }
         if wasReady { service.events.emit(.deviceDisconnected(session.device, reason)) }
     }
 
@@ -228,6 +232,12 @@ extension ServiceServer {
         var waits = true
     }
 
+    /// How many of the 254 UDP identifiers unpaired clients can have.
+    private static let maximumPlainIdentifierCount = 64
+
+    /// How many of a service's places unpaired clients can have: half, and at least one.
+    static func plainCapacity(of places: Int) -> Int { (places + 1) / 2 }
+
     private var deviceCount: Int { sessions.count - evicted.count }
 
     private func isPlain(_ session: Session) -> Bool {
@@ -248,7 +258,7 @@ extension ServiceServer {
         let isHostFull = host.map { hosts[$0, default: 0] >= configuration.maximumDeviceCountPerAddress } ?? false
         var other: Session?
         if role > .plain, lacksDescriptors || isFull || isHostFull {
-            other = plainClients.oldest { !isHostFull || $0.host == host }
+            other = plainClients.first { !isHostFull || $0.host == host }
         }
         if other == nil {
             if lacksDescriptors {
@@ -264,7 +274,7 @@ extension ServiceServer {
                         + "already")
             }
         }
-        let plainCapacity = PlainClients.capacity(of: deviceCapacity)
+        let plainCapacity = Self.plainCapacity(of: deviceCapacity)
         if isPlain(session), plainClients.count >= plainCapacity {
             throw Refusal(
                 text: "the service has its \(plainCapacity) clients without pairing; pair this one "
@@ -277,10 +287,10 @@ extension ServiceServer {
     /// - Returns: the session's UDP identifier; 0 if it gets none.
     private func assignIdentifier(to session: Session) -> UInt8 {
         guard configuration.allowsUDP, session.allowsDatagrams else { return 0 }
-        if isPlain(session), plainClients.identifierCount >= PlainClients.maximumIdentifierCount { return 0 }
-        session.udpIdentifier = udpIdentifiers.assign(to: session)
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }
-        if session.udpIdentifier == 0, !isPlain(session), let other = plainClients.oldest(where: holdsOne) {
+        if isPlain(session), plainClients.count(where: holdsOne) >= Self.maximumPlainIdentifierCount { return 0 }
+        session.udpIdentifier = udpIdentifiers.assign(to: session)
+        if session.udpIdentifier == 0, !isPlain(session), let other = plainClients.first(where: holdsOne) {
             evict(other)
             session.udpIdentifier = udpIdentifiers.assign(to: session)
         }
@@ -301,6 +311,6 @@ extension ServiceServer {
             hosts[host] = count == 0 ? nil : count
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
-        plainClients.remove(session)
+        plainClients.removeAll { $0 === session }
     }
 }

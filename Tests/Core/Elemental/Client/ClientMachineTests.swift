@@ -322,7 +322,7 @@ struct ClientMachineTests {
         return try client.handle(.failed(client.id, ElementalError(.connectionFailed, "nothing listens there")))
     }
 
-    private static let givenUp = ["no timer", "no watch", "end: closed by peer", "release"]
+    private static let givenUp = ["no timer", "no watch", "end: \(DisconnectReason.closedByPeer)", "release"]
 
     private func planned(_ number: Int, in seconds: Int) -> [String] {
         ["will \(number) in \(seconds).0 seconds, connectionFailed", "timer \(seconds).0 seconds"]
