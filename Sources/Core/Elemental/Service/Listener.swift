@@ -152,7 +152,7 @@ struct Listener: Sendable {
         let channel = try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
+                    try channel.pipeline.syncOperations.addHandler(server.value.makeDatagramHandler())
                 }
             }
             .bind(to: address).get()

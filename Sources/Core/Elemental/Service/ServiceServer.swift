@@ -110,8 +110,8 @@ final class ServiceServer: SessionOwner {
         return session
     }
 
-    func noteStrayDatagram(from address: SocketAddress) {
-        logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
+    func makeDatagramHandler() -> DatagramHandler {
+        DatagramHandler(ofService: { self.udpIdentifiers[$0] }, logger: logger)
     }
 
     func stop(_ text: String) -> EventLoopFuture<Void> {
