@@ -42,28 +42,36 @@ final class ClientConnection: SessionOwner {
         guard connector.options.allowsUDP, connector.elements?.usesUDP != false, session.allowsDatagrams,
             let remote = session.bytes.remoteAddress
         else { return greet(session, udpPort: 0) }
-        connector.options.network
-            .openDatagrams(to: remote, from: nil, on: session.device.eventLoop, initializer(for: session))
-            .assumeIsolated()
-            .whenComplete { [self] result in
-                if case .success(let channel) = result { take(channel, session, remote) }
-                guard session.isOpen else { return }
-                if case .failure(let error) = result {
-                    session.logger.warning(
-                        "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
-                }
-                greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
-                session.flush()
+        openDatagrams(session, to: remote) { [self] error in
+            guard session.isOpen else { return }
+            if let error {
+                session.logger.warning("no UDP socket", metadata: ["device": "\(device.name)", "error": "\(error)"])
             }
+            greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
+            session.flush()
+        }
     }
 
-    private func initializer(for session: Session) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
-        let session = NIOLoopBound(session, eventLoop: session.device.eventLoop)
-        return { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(DatagramHandler(ofClient: session.value))
+    private func openDatagrams(
+        _ session: Session, to remote: SocketAddress, from local: SocketAddress? = nil,
+        _ completion: @escaping ((any Error)?) -> Void
+    ) {
+        let bound = NIOLoopBound(session, eventLoop: device.eventLoop)
+        connector.options.network
+            .openDatagrams(to: remote, from: local, on: device.eventLoop) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(DatagramHandler(ofClient: bound.value))
+                }
             }
-        }
+            .assumeIsolated()
+            .whenComplete { [self] result in
+                switch result {
+                case .success(let channel):
+                    take(channel, session, remote)
+                    completion(nil)
+                case .failure(let error): completion(error)
+                }
+            }
     }
 
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
@@ -80,15 +88,9 @@ final class ClientConnection: SessionOwner {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
             guard session.isOpen else { return }
-            connector.options.network
-                .openDatagrams(to: remote, from: local, on: session.device.eventLoop, initializer(for: session))
-                .assumeIsolated()
-                .whenComplete { [self] result in
-                    switch result {
-                    case .success(let channel): take(channel, session, remote)
-                    case .failure: reopen(local, session, remote)
-                    }
-                }
+            openDatagrams(session, to: remote, from: local) { [self] error in
+                if error != nil { reopen(local, session, remote) }
+            }
         }
     }
 

@@ -19,12 +19,12 @@ extension ElementalService {
             throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
         }
         guard let listener else { throw ElementalError(.invalidState, "the service '\(service)' is not running") }
-        listener.changePairing { $0.openPairing(kind, for: duration, role: role) }
+        listener.execute { $0.gate?.openPairing(kind, for: duration, role: role) }
     }
 
     /// Closes the pairing window, if it is open.
     public func closePairing() {
-        listener?.changePairing { $0.closePairing() }
+        listener?.execute { $0.gate?.closePairing() }
     }
 
     /// Keeps the TXT record's pairing entry up to date.

@@ -115,7 +115,7 @@ public final class ElementalService: Sendable {
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
         shared.use(elements)
-        listener?.disconnectDevices(reason)
+        listener?.execute { $0.disconnectAll(reason) }
     }
 }
 

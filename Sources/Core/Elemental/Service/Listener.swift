@@ -164,16 +164,9 @@ struct Listener: Sendable {
         await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    func emitLater(_ event: ServiceEvent) {
-        eventLoop.execute { [server] in server.value.service.events.emit(event) }
-    }
-
-    func changePairing(_ change: @escaping @Sendable (ServiceGate) -> Void) {
-        eventLoop.execute { [server] in if let gate = server.value.gate { change(gate) } }
-    }
-
-    func disconnectDevices(_ reason: String) {
-        eventLoop.execute { [server] in server.value.disconnectAll(reason) }
+    /// Runs the body later, on the service's event loop.
+    func execute(_ body: @escaping @Sendable (ServiceServer) -> Void) {
+        eventLoop.execute { [server] in body(server.value) }
     }
 
     /// Stops accepting, sends the devices the reason and waits until they have disconnected.

@@ -60,12 +60,14 @@ final class Publication: Sendable {
         switch event {
         case .published(let name), .renamed(_, let name):
             publishCommon(name)
-            listener.emitLater(.published(name: name))
+            emit(.published(name: name))
         case .failed(let error, let delay):
-            listener.emitLater(
-                .failedToPublish(ElementalError(.discoveryFailed, error.message, cause: error.cause), retryIn: delay))
+            let error = ElementalError(.discoveryFailed, error.message, cause: error.cause)
+            emit(.failedToPublish(error, retryIn: delay))
         }
     }
+
+    private func emit(_ event: ServiceEvent) { listener.execute { $0.service.events.emit(event) } }
 
     /// The common listing uses the name that the service's own listing got. If it fails, the service is still found by
     /// its own type, and the publisher keeps retrying.

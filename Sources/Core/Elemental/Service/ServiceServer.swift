@@ -132,15 +132,13 @@ final class ServiceServer: SessionOwner {
     }
 
     func sessionOpened(_ session: Session) {
-        let place: Place
         do {
-            place = try findPlace(for: session)
+            if let other = try findPlace(for: session) { evict(other) }
         } catch {
             let waits = error.waits && refused.count < Self.maximumRefusedCount
             if waits { refused.insert(ObjectIdentifier(session)) }
             return session.refuse(error.text, waits: waits)
         }
-        if case .of(let other) = place { evict(other) }
         sessions[ObjectIdentifier(session)] = session
         if let host = session.host { hosts[host, default: 0] += 1 }
         if isPlain(session) { plainClients.append(session) }
@@ -221,11 +219,6 @@ final class ServiceServer: SessionOwner {
 }
 
 extension ServiceServer {
-    private enum Place {
-        case free
-        case of(Session)
-    }
-
     private struct Refusal: Error {
         let text: String
         /// Whether the connection stays open until the client has read the text.
@@ -246,7 +239,9 @@ extension ServiceServer {
 
     /// An unpaired client can take one of half of the places. If none is left for a paired one, the oldest unpaired
     /// client is disconnected.
-    private func findPlace(for session: Session) throws(Refusal) -> Place {
+    ///
+    /// - Returns: the client to disconnect, if any.
+    private func findPlace(for session: Session) throws(Refusal) -> Session? {
         if isStopping { throw Refusal(text: "the service is stopping") }
         let role = session.device.grantedRole ?? .plain
         guard service.policy.admits(role) else {
@@ -281,7 +276,7 @@ extension ServiceServer {
                     + "(\(service.pairingCommand)) or try again later")
         }
         if case .refuse(let text) = admission(session, name: nil) { throw Refusal(text: text) }
-        return other.map { .of($0) } ?? .free
+        return other
     }
 
     /// - Returns: the session's UDP identifier; 0 if it gets none.
