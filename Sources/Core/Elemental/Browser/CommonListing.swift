@@ -30,9 +30,8 @@ struct CommonListing {
         case note(String)
     }
 
+    /// Of an entry that claims to be an instance.
     private enum State {
-        case plain
-        case ignored
         case queued
         case checking(Int)
         /// The check failed; the next one is due at that time.
@@ -43,11 +42,18 @@ struct CommonListing {
     private struct Entry {
         var service: ResolvedService
         let claim: ServiceClaim
-        var state: State
+        var state = State.queued
         var failures = 0
         var delay = BackOff()
 
         var isProven: Bool { if case .proven = state { true } else { false } }
+        var isWaiting: Bool { if case .waiting = state { true } else { false } }
+
+        mutating func restart(as state: State) {
+            self.state = state
+            failures = 0
+            delay.reset()
+        }
     }
 
     static let mostChecks = 8
@@ -90,36 +96,30 @@ struct CommonListing {
             return add(service, claim)
         }
         entries[instance]?.service = service
-        switch old.state {
-        case .plain:
+        switch claim {
+        case .nothing:
             actions.append(.tell(.updated(DiscoveredService(service))))
-        case .ignored, .queued, .checking:
+        case .instance(let claimed) where old.service.isAtSamePlace(as: service):
+            guard told[claimed] == instance, old.isProven else { return }
+            actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
+        case .instance where old.isProven || old.isWaiting:
+            entries[instance]?.restart(as: .queued)
+            newEntries.append(instance)
+        case .instance, .invalid:
             break
-        case .waiting, .proven:
-            if old.service.isAtSamePlace(as: service) {
-                guard case .instance(let claimed) = claim, told[claimed] == instance, old.isProven else { return }
-                actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
-            } else {
-                entries[instance]?.failures = 0
-                entries[instance]?.delay.reset()
-                entries[instance]?.state = .queued
-                newEntries.append(instance)
-            }
         }
     }
 
     private mutating func add(_ service: ResolvedService, _ claim: ServiceClaim) {
         let instance = service.instance
+        entries[instance] = Entry(service: service, claim: claim)
         switch claim {
         case .nothing:
-            entries[instance] = Entry(service: service, claim: claim, state: .plain)
             toldUnresolved.remove(instance)
             actions.append(.tell(.found(DiscoveredService(service))))
         case .invalid:
-            entries[instance] = Entry(service: service, claim: claim, state: .ignored)
             actions.append(.note("\(instance) is not shown: what it claims to be can be no service (\(service.txt))"))
         case .instance:
-            entries[instance] = Entry(service: service, claim: claim, state: .queued)
             newEntries.append(instance)
         }
     }
@@ -197,9 +197,7 @@ struct CommonListing {
         _ instance: ServiceInstance, _ claimed: ServiceInstance, at now: ContinuousClock.Instant
     ) {
         guard var entry = entries[instance] else { return }
-        entry.state = .proven
-        entry.failures = 0
-        entry.delay.reset()
+        entry.restart(as: .proven)
         entries[instance] = entry
         toldUnresolved.remove(instance)
         let service = DiscoveredService(entry.service, as: claimed)
@@ -225,16 +223,15 @@ struct CommonListing {
         entry.failures += 1
         let wait = entry.delay.next()
         entry.state = .waiting(now + wait)
-        let failures = entry.failures
         entries[instance] = entry
         actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
         // The first failure may come from cached records of an entry that was true and has moved.
-        if failures > 1, told[claimed] == instance { release(claimed) }
+        if entry.failures > 1, told[claimed] == instance { release(claimed) }
     }
 
     private mutating func startTicking() {
         guard !isTicking else { return }
-        isTicking = entries.values.contains { if case .waiting = $0.state { true } else { false } }
+        isTicking = entries.values.contains(where: \.isWaiting)
         if isTicking { actions.append(.wait(Self.tickInterval)) }
     }
 
