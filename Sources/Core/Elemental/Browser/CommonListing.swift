@@ -56,7 +56,7 @@ struct CommonListing {
         }
     }
 
-    static let mostChecks = 8
+    static let maximumCheckCount = 8
     /// Most entries resolve within milliseconds: a short timeout keeps a new entry from waiting long behind false ones.
     private static let firstLimit = Duration.seconds(1)
     /// Avahi gives up after 5 s.
@@ -162,7 +162,7 @@ struct CommonListing {
     }
 
     private mutating func startChecks() {
-        while checksUnderWay < Self.mostChecks, let instance = nextToCheck() {
+        while checksUnderWay < Self.maximumCheckCount, let instance = nextToCheck() {
             guard let entry = entries[instance], case .queued = entry.state, case .instance(let claimed) = entry.claim
             else { continue }
             lastCheck += 1

@@ -19,7 +19,6 @@ final class ServiceGate {
     /// How long a client may be silent before it counts as a plain one that waits for the service; those wait for 3 s.
     /// A client of this framework sends at once, and its first packet may be lost twice.
     static let silence = TimeAmount.seconds(1)
-    static let maximumByteCount = 8 * 1024
 
     let timeout: TimeAmount
     let tls: TLSIdentity

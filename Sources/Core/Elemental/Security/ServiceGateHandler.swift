@@ -143,7 +143,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         phase = .handshake
         let pipeline = context.pipeline.syncOperations
         do {
-            let byteLimit = ByteLimitHandler(ServiceGate.maximumByteCount)
+            let byteLimit = ByteLimitHandler(AdmissionReader.maximumByteCount)
             try pipeline.addHandlers(
                 [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
