@@ -35,8 +35,7 @@ final class TrustWatch {
 
     private static let interval = TimeAmount.seconds(1)
 
-    private let identity: any Identity
-    private let store: any TrustStore
+    private let keys: ServiceKeys
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
@@ -45,8 +44,7 @@ final class TrustWatch {
     private var report: (Change) -> Void = { _ in }
 
     init(_ keys: ServiceKeys, service: String, on eventLoop: any EventLoop, logger: Logger) {
-        identity = keys.identity
-        store = keys.store
+        self.keys = keys
         snapshot = keys.snapshot
         self.service = service
         self.eventLoop = eventLoop
@@ -57,7 +55,7 @@ final class TrustWatch {
     /// the same user has, needs no pairing.
     func role(of client: Fingerprint) -> Role? {
         guard let snapshot else { return nil }
-        return client == identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
+        return client == keys.identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
     }
 
     func storedRole(of client: Fingerprint) throws(AdmissionRefusal) -> Role? {
@@ -69,7 +67,7 @@ final class TrustWatch {
     func update<Value: Sendable>(
         _ change: @escaping @Sendable (inout TrustedPeers) throws -> Value
     ) -> EventLoopFuture<Value> {
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [store] in
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [store = keys.store] in
             let value = try store.update(change)
             return (value, try Snapshot(store))
         }.assumeIsolated().map { [self] (value, snapshot) in
@@ -95,7 +93,7 @@ final class TrustWatch {
     }
 
     private func look() {
-        let (identity, store) = (identity, store)
+        let (identity, store) = (keys.identity, keys.store)
         let known = snapshot?.revision
         NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Result<Snapshot?, IdentityLost> in
             do { try identity.checkIsCurrent() } catch { return .failure(IdentityLost(cause: error)) }

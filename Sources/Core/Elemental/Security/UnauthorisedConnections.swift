@@ -33,12 +33,11 @@ struct UnauthorisedConnections: Sendable {
     }
 
     private var places: [ID: Place] = [:]
-    private var handshakes = BoundedRates(handshakesPerSecond)
-    private var reservedHandshakes = RateLimits<PeerHost>(perSecond: reservedHandshakesPerSecond)
-    private var wasted = BoundedRates(wastedPerSecond)
+    private var handshakes = BoundedRates(handshakesPerSecond, perHostAlone: reservedHandshakesPerSecond)
+    private var wasted = BoundedRates(wastedPerSecond, perHostAlone: wastedPerSecond.perHost)
     private var reservations: [PeerHost: NIODeadline] = [:]
 
-    var rememberedCount: Int { handshakes.rememberedCount + reservedHandshakes.count + wasted.rememberedCount }
+    var rememberedCount: Int { handshakes.rememberedCount + wasted.rememberedCount }
 
     /// - Returns: `false` if there are too many connections; close this one then.
     mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
@@ -67,14 +66,10 @@ struct UnauthorisedConnections: Sendable {
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
     mutating func beginHandshake(_ id: ID, at now: NIODeadline) -> Bool {
-        guard let place = places[id] else { return false }
-        if place.isReserved {
-            guard reservedHandshakes.allows(place.host, at: now) else { return false }
-            reservedHandshakes.take(place.host, at: now)
-        } else {
-            guard handshakes.allows(place.host, alone: false, at: now) else { return false }
-            handshakes.take(place.host, alone: false, at: now)
+        guard let place = places[id], handshakes.allows(place.host, alone: place.isReserved, at: now) else {
+            return false
         }
+        handshakes.take(place.host, alone: place.isReserved, at: now)
         return true
     }
 
@@ -97,25 +92,28 @@ struct UnauthorisedConnections: Sendable {
 private struct BoundedRates: Sendable {
     private var all: RateLimit
     private var hosts: RateLimits<PeerHost>
+    /// Of hosts that are counted only by themselves.
+    private var aloneHosts: RateLimits<PeerHost>
     private var networks: RateLimits<UInt64>
 
-    init(_ bounds: UnauthorisedConnections.Bounds) {
+    init(_ bounds: UnauthorisedConnections.Bounds, perHostAlone: Int) {
         all = RateLimit(perSecond: bounds.inAll)
         hosts = RateLimits(perSecond: bounds.perHost)
+        aloneHosts = RateLimits(perSecond: perHostAlone)
         networks = RateLimits(perSecond: bounds.perNetwork)
     }
 
-    var rememberedCount: Int { hosts.count + networks.count }
+    var rememberedCount: Int { hosts.count + aloneHosts.count + networks.count }
 
-    /// - Parameter isAlone: whether the host is counted only by itself.
     func allows(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) -> Bool {
-        guard hosts.allows(host, at: now) else { return false }
-        return isAlone || all.allows(at: now) && host.network.map { networks.allows($0, at: now) } != false
+        if isAlone { return aloneHosts.allows(host, at: now) }
+        return hosts.allows(host, at: now) && all.allows(at: now)
+            && host.network.map { networks.allows($0, at: now) } != false
     }
 
     mutating func take(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) {
+        if isAlone { return aloneHosts.take(host, at: now) }
         hosts.take(host, at: now)
-        guard !isAlone else { return }
         all.take(at: now)
         if let network = host.network { networks.take(network, at: now) }
     }
