@@ -11,8 +11,9 @@ extension ElementalDevice: MetricsSource {
     func takeMetrics() -> (now: MetricsSample, before: MetricsSample) {
         let statistics = statistics
         return state.withLock { state in
-            let now = MetricsSample(
-                statistics: statistics, reconnections: state.reconnectionCount, roundTrips: state.inbound.roundTripCount)
+            var now = MetricsSample(statistics)
+            now.reconnections = state.reconnectionCount
+            now.roundTrips = state.inbound.roundTripCount
             defer { state.metricsTaken = now }
             return (now, state.metricsTaken)
         }

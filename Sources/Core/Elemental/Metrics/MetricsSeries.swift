@@ -85,29 +85,36 @@ struct MetricsReport: Sendable {
     /// Adds what a device has counted since `before`.
     mutating func add(_ sample: (now: MetricsSample, before: MetricsSample)) {
         let (now, before) = sample
-        for count in MetricsSample.counts {
-            counted[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
-        }
+        counted.add(now, since: before)
         if now.roundTrips > before.roundTrips, let time = now.statistics.roundTripTime { roundTrips.append(time) }
     }
 }
 
 /// The counts of a device at one moment, or what several have counted since an earlier one.
-struct MetricsSample: Sendable {
-    var statistics = DeviceStatistics()
+package struct MetricsSample: Sendable {
+    package var statistics: DeviceStatistics
     var reconnections = 0
     /// How many round trips were measured.
     var roundTrips = 0
 
-    /// A count that is reported as a counter.
-    struct Count: Sendable {
-        let path: WritableKeyPath<MetricsSample, Int> & Sendable
-        let name: String
-        /// Why messages were dropped.
-        var reason: String?
+    package init(_ statistics: DeviceStatistics = DeviceStatistics()) { self.statistics = statistics }
+
+    /// Adds what has been counted since `before`.
+    package mutating func add(_ now: MetricsSample, since before: MetricsSample = MetricsSample()) {
+        for count in Self.counts {
+            self[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
+        }
     }
 
-    static let counts = [
+    /// A count that is reported as a counter.
+    package struct Count: Sendable {
+        package let path: WritableKeyPath<MetricsSample, Int> & Sendable
+        let name: String
+        /// Why messages were dropped.
+        package var reason: String?
+    }
+
+    package static let counts = [
         Count(path: \.statistics.messagesReceived, name: "messages_received"),
         Count(path: \.statistics.messagesSent, name: "messages_sent"),
         Count(path: \.statistics.bytesReceived, name: "bytes_received"),
