@@ -38,7 +38,6 @@ final class ClientConnection: SessionOwner {
 
     func sessionOpened(_ session: Session) {
         self.session = session
-        manager.handle(.opened(id))
         guard connector.options.allowsUDP, connector.elements?.usesUDP != false, session.allowsDatagrams,
             let remote = session.bytes.remoteAddress
         else { return greet(session, udpPort: 0) }

@@ -13,7 +13,6 @@ struct ClientMachine<Waiter: Equatable> {
         case idle
         /// `isReturn`: whether it replaces a connection that was lost.
         case connecting(ConnectionID, isReturn: Bool)
-        case handshaking(ConnectionID, isReturn: Bool)
         case ready(ConnectionID)
         /// What is queued is sent before the connection closes.
         case draining(ConnectionID, reconnects: Bool)
@@ -28,7 +27,6 @@ struct ClientMachine<Waiter: Equatable> {
         case disconnect(DisconnectReason)
         /// A better connection replaces this one, whatever the policy.
         case renew(DisconnectReason)
-        case opened(ConnectionID)
         case ready(ConnectionID)
         case failed(ConnectionID, ElementalError)
         case closing(ConnectionID, DisconnectReason)
@@ -70,8 +68,8 @@ struct ClientMachine<Waiter: Equatable> {
 
     var isAway: Bool {
         switch state {
-        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true): true
-        case .idle, .connecting, .handshaking, .ready, .draining: false
+        case .away, .connecting(_, isReturn: true): true
+        case .idle, .connecting, .ready, .draining: false
         }
     }
 
@@ -86,12 +84,8 @@ struct ClientMachine<Waiter: Equatable> {
             guard case .ready(let id) = state else { return [] }
             state = .draining(id, reconnects: true)
             return [.close(id, reason)]
-        case .opened(let id):
-            guard case .connecting(id, let isReturn) = state else { return [] }
-            state = .handshaking(id, isReturn: isReturn)
-            return []
         case .ready(let id):
-            guard case .handshaking(id, _) = state else { return [] }
+            guard case .connecting(id, _) = state else { return [] }
             return ready(id, at: now)
         case .failed(let id, let error):
             guard case .connecting(id, let isReturn) = state else { return [] }
@@ -118,7 +112,7 @@ extension ClientMachine {
         switch state {
         case .idle: return open(isReturn: false)
         // A connection that is closing ends soon, which resumes the waiter.
-        case .connecting, .handshaking, .ready, .draining, .away: return hurry(hasMoved: false)
+        case .connecting, .ready, .draining, .away: return hurry(hasMoved: false)
         }
     }
 
@@ -131,7 +125,7 @@ extension ClientMachine {
         }
         let isUnwanted: Bool
         switch state {
-        case .connecting(_, isReturn: false), .handshaking(_, isReturn: false): isUnwanted = waiters.isEmpty
+        case .connecting(_, isReturn: false): isUnwanted = waiters.isEmpty
         default: isUnwanted = false
         }
         if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled, isExpected: true)) }
@@ -142,12 +136,12 @@ extension ClientMachine {
         switch state {
         case .idle:
             return []
-        case .connecting(let id, isReturn: false), .handshaking(let id, isReturn: false):
+        case .connecting(let id, isReturn: false):
             return stop(.connectingCancelled, abandoning: id)
         case .ready(let id), .draining(let id, _):
             state = .draining(id, reconnects: false)
             return [.close(id, reason)]
-        case .connecting(let id, isReturn: true), .handshaking(let id, isReturn: true):
+        case .connecting(let id, isReturn: true):
             return end(reason, abandoning: id)
         case .away:
             return end(reason)
@@ -181,9 +175,9 @@ extension ClientMachine {
         _ id: ConnectionID, _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
         switch state {
-        case .connecting(id, isReturn: false), .handshaking(id, isReturn: false):
+        case .connecting(id, isReturn: false):
             return stop(.noDevice(reason, peer))
-        case .connecting(id, isReturn: true), .handshaking(id, isReturn: true):
+        case .connecting(id, isReturn: true):
             return reason.allowsReconnection ? proceed(after: .noDevice(reason, peer), at: now) : end(reason)
         case .ready(id):
             _ = handle(.closing(id, reason), at: now)
@@ -250,10 +244,10 @@ extension ClientMachine {
             guard let plan = recovery, let next = plan.next else { return [] }
             if plan.hasDelay { recovery?.isEarly = true }
             return [.emit(.willReconnect(next, delay: .zero)), .startTimer(.zero)]
-        case .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
+        case .connecting(_, isReturn: true):
             recovery?.isServiceBack = !hasMoved
             return hasMoved ? attempt() : []
-        case .idle, .connecting, .handshaking, .ready, .draining:
+        case .idle, .connecting, .ready, .draining:
             return []
         }
     }
@@ -262,7 +256,6 @@ extension ClientMachine {
     private mutating func attempt() -> [Action] {
         var actions: [Action] = [.cancelTimer]
         if case .connecting(let id, _) = state { actions.append(.abandon(id)) }
-        if case .handshaking(let id, _) = state { actions.append(.abandon(id)) }
         return actions + open(isReturn: true)
     }
 }

@@ -61,7 +61,6 @@ struct ClientMachineTests {
         static func connected(_ policy: (any ReconnectionPolicy)? = nil) throws -> Client {
             var client = Client(policy)
             #expect(client.handle(.connect("program")) == ["open"])
-            #expect(try client.handle(.opened(client.id)).isEmpty)
             #expect(try client.handle(.ready(client.id)) == ["configure", "program: connected"])
             return client
         }
@@ -163,7 +162,6 @@ struct ClientMachineTests {
                     == ["watch", "will 1 in 0.0 seconds, no error", "timer 0.0 seconds"])
             #expect(client.handle(.timer) == ["no timer", "open"])
             if succeeds {
-                #expect(try client.handle(.opened(client.id)).isEmpty)
                 #expect(try client.handle(.ready(client.id)) == ["no timer", "no watch", "reopen", "did"])
             } else {
                 let error = ElementalError(.notPaired, "it is not paired")
@@ -179,7 +177,6 @@ struct ClientMachineTests {
         let reason = DisconnectReason(ending.kind, isExpected: false)
         var client = try Client.away(ListedDelays([.zero, .seconds(2)]))
         #expect(client.handle(.timer) == ["no timer", "open"])
-        #expect(try client.handle(.opened(client.id)).isEmpty)
         let actions = try client.handle(.ended(client.id, reason, peer: "Rover"))
         if ending.reconnects {
             #expect(actions.count == 2)
@@ -204,7 +201,6 @@ struct ClientMachineTests {
     func aFirstConnectionThatIsRefusedSaysSo() throws {
         var client = Client(ListedDelays.standard)
         _ = client.handle(.connect("program"))
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ended(client.id, .shutDown, peer: "Rover"))
                 == ["no timer", "no watch", "program: unauthenticated", "release"])
@@ -221,7 +217,6 @@ struct ClientMachineTests {
                 == ["two: cancelled", "no timer", "no watch", "abandon", "release"])
         #expect(client.machine.state == .idle)
         // What becomes of it is of no interest any more.
-        #expect(try client.handle(.opened(client.id)).isEmpty)
         #expect(try client.handle(.ready(client.id)).isEmpty)
         #expect(try client.handle(.ended(client.id, .closedByPeer, peer: "Rover")).isEmpty)
         #expect(client.machine.state == .idle)
@@ -265,7 +260,6 @@ struct ClientMachineTests {
         var client = try Client.away(ListedDelays([.zero]))
         #expect(client.handle(.connect("program")) == ["will 1 in 0.0 seconds, no error", "timer 0.0 seconds"])
         #expect(client.handle(.timer) == ["no timer", "open"])
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ready(client.id)) == ["no timer", "no watch", "reopen", "did", "program: connected"])
         #expect(client.handle(.connect("again")) == ["again: connected"])
@@ -291,7 +285,6 @@ struct ClientMachineTests {
     func aBriefReturnCountsAsAnAttempt(_ time: Duration, _ number: Int) throws {
         var client = try Client.away(ListedDelays([.zero, .seconds(2)]))
         _ = client.handle(.timer)
-        _ = try client.handle(.opened(client.id))
         _ = try client.handle(.ready(client.id))
         client.wait(time)
         let actions = try client.end(.closedByPeer)
@@ -420,7 +413,6 @@ struct ClientMachineTests {
             try client.handle(.failed(client.id, ElementalError(.connectionFailed, "nothing listens there")))
                 == ["no timer", "no watch", "again: connectionFailed", "release"])
         #expect(client.handle(.connect("once more")) == ["open"])
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ready(client.id))
                 == ["no timer", "no watch", "reopen", "did", "once more: connected"])
