@@ -42,12 +42,14 @@ struct ServiceSightings {
     mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
         switch event {
         case .found(let service), .updated(let service):
-            let isNamed = service.name.isSameName(as: name)
-            guard isNamed || shortFingerprint != nil && service.shortFingerprint == shortFingerprint else {
+            guard
+                service.name.isSameName(as: name)
+                    || shortFingerprint != nil && service.shortFingerprint == shortFingerprint
+            else {
                 remove(service.name)
                 return nil
             }
-            return take(service, isNamed: isNamed, at: now)
+            return take(service, at: now)
         case .gone(_, let name):
             if remove(name) { gone.insert(ComparableName(name)) }
             return nil
@@ -56,9 +58,7 @@ struct ServiceSightings {
         }
     }
 
-    private mutating func take(
-        _ service: DiscoveredService, isNamed: Bool, at now: ContinuousClock.Instant
-    ) -> Sighting? {
+    private mutating func take(_ service: DiscoveredService, at now: ContinuousClock.Instant) -> Sighting? {
         let index = places.firstIndex { $0.name.isSameName(as: service.name) }
         guard index != nil || places.count < Self.maximumCount else { return nil }
         let known = index.map { places[$0].endpoint } ?? lost

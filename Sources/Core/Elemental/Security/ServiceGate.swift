@@ -91,7 +91,9 @@ final class ServiceGate {
         storing.whenComplete { [self] result in
             switch result {
             case .success: owner?.gateReports(.paired(trusted))
-            case .failure(let error): owner?.gateReports(.failed(trusted, .notPaired(trusted.name, storing: error)))
+            case .failure(let error):
+                let text = "'\(trusted.name)' is not paired, because it cannot be stored: \(error)"
+                owner?.gateReports(.failed(trusted, ElementalError(.notPaired, text)))
             }
         }
         return storing.nonisolated()
@@ -153,8 +155,8 @@ final class ServiceGate {
 
 /// An event of a service's pairing window.
 public enum PairingEvent: Sendable {
-    /// Clients may pair with this code or secret, for so long, in this role at most. Show it to the person at the client,
-    /// and put it nowhere else.
+    /// Clients may pair with this code or secret for this time, in at most this role. Show it to the person at the
+    /// client, and put it nowhere else.
     case opened(PairingSecret, for: Duration, role: Role)
     /// An admin has opened the window over the network, and shows the code there.
     case openedByAdmin

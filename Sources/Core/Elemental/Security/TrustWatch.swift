@@ -95,17 +95,17 @@ final class TrustWatch {
     private func look() {
         let (identity, store) = (keys.identity, keys.store)
         let known = snapshot?.revision
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Result<Snapshot?, IdentityLost> in
-            do { try identity.checkIsCurrent() } catch { return .failure(IdentityLost(cause: error)) }
-            return .success(try Snapshot(store, since: known))
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+            do { try identity.checkIsCurrent() } catch { throw IdentityLost(cause: error) }
+            return try Snapshot(store, since: known)
         }.assumeIsolated().whenComplete { [self] result in
             // Stopped meanwhile.
             guard timer != nil else { return }
-            if case .success(.failure(let lost)) = result { return report(.identityLost(lost.cause)) }
+            if case .failure(let lost as IdentityLost) = result { return report(.identityLost(lost.cause)) }
             schedule()
             // This service's own change is newer than what was read meanwhile.
             guard snapshot?.revision == known else { return }
-            switch result.flatMap({ $0.mapError { $0 } }) {
+            switch result {
             case .success(nil): return
             case .success(let snapshot?): use(snapshot)
             case .failure(let error):

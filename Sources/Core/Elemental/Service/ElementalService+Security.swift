@@ -67,13 +67,3 @@ extension SecurityEntries {
         shortFingerprint = security.keys?.identity.fingerprint.short
     }
 }
-
-extension ElementalError {
-    static func trustUnavailable(_ service: String, _ error: any Error) -> ElementalError {
-        ElementalError(.notPaired, "'\(service)' trusts nobody until it can read whom it trusts: \(error)")
-    }
-
-    static func identityLost(_ service: String, _ error: any Error) -> ElementalError {
-        ElementalError(.identityChanged, "'\(service)' ends, because its identity is no longer valid: \(error)")
-    }
-}

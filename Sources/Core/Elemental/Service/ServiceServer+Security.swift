@@ -27,12 +27,14 @@ extension ServiceServer: ServiceGateOwner {
         case .trust: enforceTrust("this client is no longer paired")
         case .unavailable(let error):
             enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
-            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
+            let text = "'\(service.name)' trusts nobody until it can read whom it trusts: \(error)"
+            service.events.emit(.trustUnavailable(ElementalError(.notPaired, text)))
         case .available:
             enforceTrust("this client is no longer paired")
             service.events.emit(.trustAvailable)
         case .identityLost(let error):
-            service.events.emit(.failed(.identityLost(service.name, error)))
+            let text = "'\(service.name)' ends, because its identity is no longer valid: \(error)"
+            service.events.emit(.failed(ElementalError(.identityChanged, text)))
         }
     }
 
