@@ -1,9 +1,10 @@
+internal import Elemental
 internal import ElementalWire
 
 /// What is known of all services at one moment.
 struct MetricsSnapshot {
     /// In the order in which they are written.
-    private let services: [(series: ServiceSeries, traffic: Traffic)]
+    private let services: [(series: ServiceSeries, traffic: MetricsSample)]
 
     /// - Parameter services: in any order, but always the same.
     init(_ services: [ServiceSeries]) {
@@ -26,8 +27,8 @@ struct MetricsSnapshot {
         for (series, _) in services { text.add("elemental_up", series.labels, series.isUp ? 1 : 0) }
         text.begin("elemental_connections", .gauge, "How many services are connected.")
         text.add("elemental_connections", services.lazy.filter(\.series.isUp).count)
-        count("elemental_reconnections_total", "How often the service was connected again.", in: &text) {
-            $0.reconnectionCount
+        count("elemental_reconnections_total", "How often the service was connected again.", in: &text) { series, _ in
+            series.reconnectionCount
         }
     }
 
@@ -53,22 +54,21 @@ struct MetricsSnapshot {
     }
 
     private func writeTraffic(to text: inout MetricsText) {
-        countTraffic("elemental_messages_received_total", "Values received from the service.", in: &text) {
-            $0.messagesReceived
+        count("elemental_messages_received_total", "Values received from the service.", in: &text) {
+            $1.messagesReceived
         }
-        countTraffic("elemental_messages_sent_total", "Values sent to the service.", in: &text) { $0.messagesSent }
-        countTraffic("elemental_bytes_received_total", "Bytes received from the service.", in: &text) {
-            $0.bytesReceived
-        }
-        countTraffic("elemental_bytes_sent_total", "Bytes sent to the service.", in: &text) { $0.bytesSent }
+        count("elemental_messages_sent_total", "Values sent to the service.", in: &text) { $1.messagesSent }
+        count("elemental_bytes_received_total", "Bytes received from the service.", in: &text) { $1.bytesReceived }
+        count("elemental_bytes_sent_total", "Bytes sent to the service.", in: &text) { $1.bytesSent }
         let name = "elemental_messages_dropped_total"
         text.begin(
             name, .counter,
             "Values that were dropped: malformed, unknown, rejected, outdated or overrun ones and forged datagrams that "
                 + "were received, replaced ones and datagrams that were not sent.")
         for (series, traffic) in services {
-            for (reason, count) in Traffic.drops {
-                text.add(name, series.labels.with("reason", reason), count(traffic))
+            for count in MetricsSample.counts {
+                guard let reason = count.reason else { continue }
+                text.add(name, series.labels.with("reason", reason), traffic[keyPath: count.path])
             }
         }
     }
@@ -80,17 +80,11 @@ struct MetricsSnapshot {
     }
 
     private func count(
-        _ name: String, _ help: String, in text: inout MetricsText, _ value: (ServiceSeries) -> Int
+        _ name: String, _ help: String, in text: inout MetricsText,
+        _ value: (ServiceSeries, DeviceStatistics) -> Int
     ) {
         text.begin(name, .counter, help)
-        for (series, _) in services { text.add(name, series.labels, value(series)) }
-    }
-
-    private func countTraffic(
-        _ name: String, _ help: String, in text: inout MetricsText, _ value: (Traffic) -> Int
-    ) {
-        text.begin(name, .counter, help)
-        for (series, traffic) in services { text.add(name, series.labels, value(traffic)) }
+        for (series, traffic) in services { text.add(name, series.labels, value(series, traffic.statistics)) }
     }
 
     private func forEachElement(_ body: (ElementSeries) -> Void) {

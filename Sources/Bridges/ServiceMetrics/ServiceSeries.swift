@@ -11,7 +11,7 @@ struct ServiceSeries: Sendable {
     /// The newest device, whose statistics go on.
     private(set) var device: ElementalDevice?
     /// The traffic of the devices before it.
-    private(set) var pastTraffic = Traffic()
+    private(set) var pastTraffic = MetricsSample()
     /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
     private var positions = [UInt8](repeating: unused, count: 128)
     private var wasUp = false
@@ -21,9 +21,9 @@ struct ServiceSeries: Sendable {
     init(labels: MetricLabels) { self.labels = labels }
 
     /// The traffic with the service since it is followed, which only grows.
-    var traffic: Traffic {
+    var traffic: MetricsSample {
         var traffic = pastTraffic
-        if let device { traffic.add(device.statistics) }
+        if let device { traffic.add(MetricsSample(device.statistics)) }
         return traffic
     }
 
@@ -31,7 +31,7 @@ struct ServiceSeries: Sendable {
     mutating func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
         let isSameConnection = isUp && self.device === device
         if !isUp, wasUp { reconnectionCount += 1 }
-        if let old = self.device, old !== device { pastTraffic.add(old.statistics) }
+        if let old = self.device, old !== device { pastTraffic.add(MetricsSample(old.statistics)) }
         self.device = device
         (isUp, wasUp) = (true, true)
         use(catalogue, keepsValues: isSameConnection)
@@ -93,42 +93,4 @@ struct ElementSeries: Sendable {
         default: self.value = value
         }
     }
-}
-
-/// The traffic with a service.
-struct Traffic: Sendable, Hashable {
-    var messagesReceived = 0
-    var messagesSent = 0
-    var bytesReceived = 0
-    var bytesSent = 0
-    var malformed = 0
-    var unknown = 0
-    var rejected = 0
-    var replaced = 0
-    var datagrams = 0
-    var outdated = 0
-    var overrun = 0
-    var forged = 0
-
-    mutating func add(_ statistics: DeviceStatistics) {
-        messagesReceived += statistics.messagesReceived
-        messagesSent += statistics.messagesSent
-        bytesReceived += statistics.bytesReceived
-        bytesSent += statistics.bytesSent
-        malformed += statistics.messagesMalformed
-        unknown += statistics.messagesUnknown
-        rejected += statistics.messagesRejected
-        replaced += statistics.messagesReplaced
-        datagrams += statistics.datagramsDropped
-        outdated += statistics.messagesOutdated
-        overrun += statistics.messagesOverrun
-        forged += statistics.datagramsForged
-    }
-
-    /// The values that did not arrive, by the reason.
-    static let drops: [(reason: String, count: @Sendable (Traffic) -> Int)] = [
-        ("malformed", { $0.malformed }), ("unknown", { $0.unknown }), ("rejected", { $0.rejected }),
-        ("replaced", { $0.replaced }), ("datagram", { $0.datagrams }),
-        ("outdated", { $0.outdated }), ("overrun", { $0.overrun }), ("forged", { $0.forged }),
-    ]
 }

@@ -33,15 +33,14 @@ final class SimulatedClient: @unchecked Sendable {
         address = try SocketAddress(ipAddress: "192.0.2.\(number + 10)", port: 40_000 + number)
         var options = ConnectOptions()
         options.limits = World.limits
-        options.expectsHello = expectsHello
         options.reconnection = (isPatient ? ListedDelays([.seconds(1_000_000)]) : SimulatedPolicy())
         network = SimulatedNetwork(world, from: address)
         options.network = network
         options.eventLoopGroup = world.loop
         let box = Box()
         let connector = Connector(
-            endpoint: SimulatedListing.service(at: world.port).endpoint, peerName: World.name, service: World.service,
-            ownName: name, elements: knowsElements ? Track.all : nil, options: options
+            place: .found(SimulatedListing.service(at: world.port, saysHello: expectsHello)), ownName: name,
+            elements: knowsElements ? Track.all : nil, options: options
         ) { _ in box.client?.configure() }
         manager = ClientConnectionManager(connector, on: world.loop)
         var limits = options.limits

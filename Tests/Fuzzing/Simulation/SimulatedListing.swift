@@ -59,13 +59,13 @@ final class SimulatedListing {
         }
     }
 
-    static func service(at port: Int) -> DiscoveredService {
+    static func service(at port: Int, saysHello: Bool = true) -> DiscoveredService {
         guard let type = try? ServiceType.tcp(World.service),
             let address = NetworkAddress(bytes: [192, 0, 2, 1], interfaceIndex: 0)
         else { fatalError("the simulated service cannot be listed") }
         return DiscoveredService(
             ResolvedService(
                 instance: ServiceInstance(name: World.name, type: type), host: "host.local.", port: port,
-                txt: [ServiceTXT.version: "1"], addresses: [address]))
+                txt: saysHello ? [ServiceTXT.version: "1"] : [:], addresses: [address]))
     }
 }

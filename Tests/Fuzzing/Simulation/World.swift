@@ -84,7 +84,7 @@ final class World: @unchecked Sendable {
     private func openDatagrams() throws {
         let address = try SocketAddress(ipAddress: Self.host, port: port)
         serviceDatagrams = datagrams.open(at: address, to: nil)
-        try serviceDatagrams.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server))
+        try serviceDatagrams.pipeline.syncOperations.addHandler(server.makeDatagramHandler())
         serviceDatagrams.connect(to: address, promise: nil)
         server.open(datagrams: serviceDatagrams)
     }

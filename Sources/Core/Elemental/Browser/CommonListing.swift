@@ -30,11 +30,8 @@ struct CommonListing {
         case note(String)
     }
 
+    /// Of an entry that claims to be an instance.
     private enum State {
-        /// Claims nothing, and is reported under its own name.
-        case plain
-        /// Its claim cannot be true.
-        case ignored
         case queued
         case checking(Int)
         /// The check failed; the next one is due at that time.
@@ -45,14 +42,21 @@ struct CommonListing {
     private struct Entry {
         var service: ResolvedService
         let claim: ServiceClaim
-        var state: State
+        var state = State.queued
         var failures = 0
         var delay = BackOff()
 
         var isProven: Bool { if case .proven = state { true } else { false } }
+        var isWaiting: Bool { if case .waiting = state { true } else { false } }
+
+        mutating func restart(as state: State) {
+            self.state = state
+            failures = 0
+            delay.reset()
+        }
     }
 
-    static let mostChecks = 8
+    static let maximumCheckCount = 8
     /// Most entries resolve within milliseconds: a short timeout keeps a new entry from waiting long behind false ones.
     private static let firstLimit = Duration.seconds(1)
     /// Avahi gives up after 5 s.
@@ -60,9 +64,7 @@ struct CommonListing {
     private static let tickInterval = Duration.seconds(1)
 
     private var entries: [ServiceInstance: Entry] = [:]
-    /// Which entry is reported under a claimed name.
     private var told: [ServiceInstance: ServiceInstance] = [:]
-    /// Entries that were reported as unresolved, under their own names.
     private var toldUnresolved: Set<ServiceInstance> = []
     private var newEntries: [ServiceInstance] = []
     private var repeated: [ServiceInstance] = []
@@ -86,8 +88,6 @@ struct CommonListing {
         return actions
     }
 
-    // MARK: What is listed
-
     private mutating func list(_ service: ResolvedService) {
         let instance = service.instance
         let claim = ServiceClaim(service)
@@ -96,36 +96,30 @@ struct CommonListing {
             return add(service, claim)
         }
         entries[instance]?.service = service
-        switch old.state {
-        case .plain:
+        switch claim {
+        case .nothing:
             actions.append(.tell(.updated(DiscoveredService(service))))
-        case .ignored, .queued, .checking:
+        case .instance(let claimed) where old.service.isAtSamePlace(as: service):
+            guard told[claimed] == instance, old.isProven else { return }
+            actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
+        case .instance where old.isProven || old.isWaiting:
+            entries[instance]?.restart(as: .queued)
+            newEntries.append(instance)
+        case .instance, .invalid:
             break
-        case .waiting, .proven:
-            if old.service.isAtSamePlace(as: service) {
-                guard case .instance(let claimed) = claim, told[claimed] == instance, old.isProven else { return }
-                actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
-            } else {
-                entries[instance]?.failures = 0
-                entries[instance]?.delay.reset()
-                entries[instance]?.state = .queued
-                newEntries.append(instance)
-            }
         }
     }
 
     private mutating func add(_ service: ResolvedService, _ claim: ServiceClaim) {
         let instance = service.instance
+        entries[instance] = Entry(service: service, claim: claim)
         switch claim {
         case .nothing:
-            entries[instance] = Entry(service: service, claim: claim, state: .plain)
             toldUnresolved.remove(instance)
             actions.append(.tell(.found(DiscoveredService(service))))
         case .invalid:
-            entries[instance] = Entry(service: service, claim: claim, state: .ignored)
             actions.append(.note("\(instance) is not shown: what it claims to be can be no service (\(service.txt))"))
         case .instance:
-            entries[instance] = Entry(service: service, claim: claim, state: .queued)
             newEntries.append(instance)
         }
     }
@@ -167,10 +161,8 @@ struct CommonListing {
         }
     }
 
-    // MARK: Checks
-
     private mutating func startChecks() {
-        while checksUnderWay < Self.mostChecks, let instance = nextToCheck() {
+        while checksUnderWay < Self.maximumCheckCount, let instance = nextToCheck() {
             guard let entry = entries[instance], case .queued = entry.state, case .instance(let claimed) = entry.claim
             else { continue }
             lastCheck += 1
@@ -205,9 +197,7 @@ struct CommonListing {
         _ instance: ServiceInstance, _ claimed: ServiceInstance, at now: ContinuousClock.Instant
     ) {
         guard var entry = entries[instance] else { return }
-        entry.state = .proven
-        entry.failures = 0
-        entry.delay.reset()
+        entry.restart(as: .proven)
         entries[instance] = entry
         toldUnresolved.remove(instance)
         let service = DiscoveredService(entry.service, as: claimed)
@@ -233,16 +223,15 @@ struct CommonListing {
         entry.failures += 1
         let wait = entry.delay.next()
         entry.state = .waiting(now + wait)
-        let failures = entry.failures
         entries[instance] = entry
         actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
         // The first failure may come from cached records of an entry that was true and has moved.
-        if failures > 1, told[claimed] == instance { release(claimed) }
+        if entry.failures > 1, told[claimed] == instance { release(claimed) }
     }
 
     private mutating func startTicking() {
         guard !isTicking else { return }
-        isTicking = entries.values.contains { if case .waiting = $0.state { true } else { false } }
+        isTicking = entries.values.contains(where: \.isWaiting)
         if isTicking { actions.append(.wait(Self.tickInterval)) }
     }
 
@@ -257,7 +246,6 @@ struct CommonListing {
 }
 
 extension ResolvedService {
-    /// Whether both have the same host and port.
     fileprivate func isAtSamePlace(as other: ResolvedService) -> Bool {
         port == other.port && host.isSameName(as: other.host)
     }

@@ -62,7 +62,7 @@ extension ConnectionTarget {
 package struct TrustedServices: Sendable {
     private let own: Fingerprint
     private let store: any TrustStore
-    private var known: (peers: TrustedPeers, revision: TrustRevision)?
+    private var known: TrustWatch.Snapshot?
 
     /// - Parameter own: the client's fingerprint.
     package init(own: Fingerprint, store: any TrustStore) {
@@ -83,11 +83,7 @@ package struct TrustedServices: Sendable {
     @discardableResult
     package mutating func update() async throws -> Bool {
         let (store, revision) = (store, known?.revision)
-        let read = try await NIOThreadPool.singleton.runIfActive {
-            () -> (peers: TrustedPeers, revision: TrustRevision)? in
-            let current = store.revision()
-            return current == revision ? nil : (try store.read(), current)
-        }
+        let read = try await NIOThreadPool.singleton.runIfActive { try TrustWatch.Snapshot(store, since: revision) }
         guard let read else { return false }
         known = read
         return true

@@ -17,8 +17,6 @@ enum ServiceTXT {
     /// - Parameters:
     ///   - entries: the program's own.
     ///   - instanceName: the instance's own name, for the common listing.
-    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` if one of the program's entries uses one of the framework's
-    ///   keys.
     static func record(
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
@@ -89,10 +87,8 @@ struct SecurityEntries: Hashable {
             }
     }
 
-    /// Whether the record has none of these entries.
     var isSilent: Bool { policy == nil || policy == .open }
 
-    /// The keys that the framework uses in the whole record.
     var frameworkKeys: [String] {
         ServiceTXT.ownKeys + (isSilent ? [] : [Self.policyKey, Self.identityKey, Self.pairingKey])
     }

@@ -1,63 +1,78 @@
 import ElementalSecurity
 import ElementalWire
 import NIOCore
+import NIOPosix
+import Support
 
-/// One connection of a client: says hello to the service, opens the UDP socket and reports state changes to the
-/// manager.
+/// One connection of a client, from the first attempt to its end: connects, encrypts, opens the UDP socket, and says
+/// hello. It reports state changes to the manager.
 final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
     let id: ClientConnectionManager.Machine.ConnectionID
-    let manager: ClientConnectionManager
-    private let name: String
-    private let wantsUDP: Bool
+    private let manager: ClientConnectionManager
+    private let device: ElementalDevice
+    private let endpoint: ServiceEndpoint
+    private let expectsHello: Bool
     private var session: Session?
-    /// The size of the incomplete values.
     private var gatheredByteCount = 0
     /// The channel while TLS or admission is in progress, before there is a session.
-    var opening: (any Channel)?
-    private(set) var isAbandoned = false
+    private var opening: (any Channel)?
+    private var isAbandoned = false
+    private var hasRetried = false
 
-    init(_ id: ClientConnectionManager.Machine.ConnectionID, _ manager: ClientConnectionManager) {
+    init(
+        _ id: ClientConnectionManager.Machine.ConnectionID, of device: ElementalDevice, to endpoint: ServiceEndpoint,
+        expectsHello: Bool, _ manager: ClientConnectionManager
+    ) {
         self.id = id
+        self.device = device
+        self.endpoint = endpoint
+        self.expectsHello = expectsHello
         self.manager = manager
-        name = manager.connector.ownName
-        wantsUDP = manager.connector.options.allowsUDP && manager.connector.elements?.usesUDP != false
     }
+
+    private var connector: Connector { manager.connector }
 
     var hasHello: Bool { session?.handshake.hasHello == true }
 
     func sessionOpened(_ session: Session) {
         self.session = session
-        manager.handle(.opened(id))
-        guard wantsUDP, session.allowsDatagrams, let remote = session.bytes.remoteAddress else {
-            return greet(session, udpPort: 0)
+        guard connector.options.allowsUDP, connector.elements?.usesUDP != false, session.allowsDatagrams,
+            let remote = session.bytes.remoteAddress
+        else { return greet(session, udpPort: 0) }
+        openDatagrams(session, to: remote) { [self] error in
+            guard session.isOpen else { return }
+            if let error {
+                session.logger.warning("no UDP socket", metadata: ["device": "\(device.name)", "error": "\(error)"])
+            }
+            greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
+            session.flush()
         }
-        manager.connector.options.network
-            .openDatagrams(to: remote, from: nil, on: session.device.eventLoop, initializer(for: session))
+    }
+
+    private func openDatagrams(
+        _ session: Session, to remote: SocketAddress, from local: SocketAddress? = nil,
+        _ completion: @escaping ((any Error)?) -> Void
+    ) {
+        let bound = NIOLoopBound(session, eventLoop: device.eventLoop)
+        connector.options.network
+            .openDatagrams(to: remote, from: local, on: device.eventLoop) { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(DatagramHandler(ofClient: bound.value))
+                }
+            }
             .assumeIsolated()
             .whenComplete { [self] result in
-                if case .success(let channel) = result { take(channel, session, remote) }
-                guard session.isOpen else { return }
-                if case .failure(let error) = result {
-                    session.logger.warning(
-                        "no UDP socket", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
+                switch result {
+                case .success(let channel):
+                    take(channel, session, remote)
+                    completion(nil)
+                case .failure(let error): completion(error)
                 }
-                greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
-                session.flush()
             }
     }
 
-    private func initializer(for session: Session) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
-        let session = NIOLoopBound(session, eventLoop: session.device.eventLoop)
-        return { channel in
-            channel.eventLoop.makeCompletedFuture {
-                try channel.pipeline.syncOperations.addHandler(ClientDatagramHandler(session: session.value))
-            }
-        }
-    }
-
-    /// Sends datagrams through that channel until the connection ends.
     private func take(_ channel: any Channel, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return channel.close(promise: nil) }
         session.sender.datagramSink = DatagramSink(DatagramSocket(channel), to: nil)
@@ -72,21 +87,14 @@ final class ClientConnection: SessionOwner {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
             guard session.isOpen else { return }
-            manager.connector.options.network
-                .openDatagrams(to: remote, from: local, on: session.device.eventLoop, initializer(for: session))
-                .assumeIsolated()
-                .whenComplete { [self] result in
-                    switch result {
-                    case .success(let channel): take(channel, session, remote)
-                    case .failure: reopen(local, session, remote)
-                    }
-                }
+            openDatagrams(session, to: remote, from: local) { [self] error in
+                if error != nil { reopen(local, session, remote) }
+            }
         }
     }
 
-    /// Sends name and hello in one write, so that the service knows both before it reports the device.
     private func greet(_ session: Session, udpPort: UInt16) {
-        session.sender.queue(.deviceName, name.utf8.prefix(SystemElement.maximumNameByteCount))
+        session.sender.queue(.deviceName, connector.ownName.utf8.prefix(SystemElement.maximumNameByteCount))
         if udpPort != 0, let protection = session.datagramProtection {
             session.sender.queue(.datagramSecret, protection.offer())
         }
@@ -106,14 +114,14 @@ final class ClientConnection: SessionOwner {
     /// A connection's own limits bound its memory; a shared budget bounds that of several.
     func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
         gatheredByteCount += byteCount
-        guard let memory = manager.connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
+        guard let memory = connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
             byteCount > 0
         else { return nil }
         return .leaveOut
     }
 
     func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {
-        manager.connector.options.onLeftOut?(element, byteCount)
+        connector.options.onLeftOut?(element, byteCount)
     }
 
     func sessionIsReady(_ session: Session) { manager.handle(.ready(id)) }
@@ -124,13 +132,11 @@ final class ClientConnection: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
-        _ = manager.connector.options.memory?.note(-gatheredByteCount, own: 0)
+        _ = connector.options.memory?.note(-gatheredByteCount, own: 0)
         gatheredByteCount = 0
         session.sender.datagramSink?.socket.close()
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
-
-    func fail(_ error: ElementalError) { manager.connectionFailed(self, error) }
 
     func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
 
@@ -142,58 +148,116 @@ final class ClientConnection: SessionOwner {
     }
 }
 
-/// A client's UDP socket, connected to its service: the system accepts datagrams from that address only.
-final class ClientDatagramHandler: ChannelInboundHandler {
-    typealias InboundIn = AddressedEnvelope<ByteBuffer>
-
-    private let session: Session
-    /// Exclusive access is not checked: it is used only on the loop, and nothing called during an access comes back
-    /// here.
-    @exclusivity(unchecked) private var reading = DatagramReading()
-
-    init(session: Session) { self.session = session }
-
-    func channelActive(context: ChannelHandlerContext) {
-        reading.begin(context.channel)
-        context.fireChannelActive()
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        reading.noteDatagram()
-        unwrapInboundIn(data).data.withUnsafeReadableBytes { bytes in
-            if session.datagramProtection == nil { receivePlain(bytes) } else { receiveSealed(bytes) }
-        }
-    }
-
-    private func receivePlain(_ datagram: UnsafeRawBufferPointer) {
-        let result = DatagramDecoder.decode(datagram) { id, udpIdentifier, value in
-            guard udpIdentifier == session.udpIdentifier, udpIdentifier != 0 else {
-                return session.countUnproven { $0.messagesUnknown += 1 }
+extension ClientConnection {
+    func open() {
+        let (security, found) = (connector.options.security, manager.found)
+        guard security.needsDecision(found?.security) else { return connect(nil) }
+        let (target, proven) = (connector.target(found), manager.provenIdentity)
+        NIOThreadPool.singleton.runIfActive(eventLoop: device.eventLoop) { [name = connector.peerName] in
+            try security.decide(target, announced: found?.security, proven: proven, name: name)
+        }.assumeIsolated().whenComplete { [self] result in
+            switch result {
+            case .success(let expected):
+                manager.pins = expected?.match.pins ?? []
+                connect(expected)
+            case .failure(let error): fail(error)
             }
-            session.beginReading()
-            session.receiveDatagram(id, value)
         }
-        if result == .malformed { session.countUnproven { $0.messagesMalformed += 1 } }
     }
 
-    /// On an encrypted connection only sealed datagrams count.
-    private func receiveSealed(_ datagram: UnsafeRawBufferPointer) {
-        guard let opened = session.open(sealed: datagram) else { return }
-        session.beginReading()
-        session.receive(opened: opened.content, isNewest: opened.isNewest)
+    private func fail(_ error: any Error) {
+        manager.connectionFailed(self, error as? ElementalError ?? connector.explain(error, endpoint))
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        reading.finish(context.channel)
-        if session.isInBatch { session.finishReading() }
+    private func connect(_ expected: ExpectedService?) {
+        // The connection may have been abandoned while the store was read.
+        guard !isAbandoned else { return }
+        connector.options.network
+            .connect(to: endpoint, named: connector.peerName, connector.options, on: device.eventLoop)
+            .assumeIsolated()
+            .whenComplete { [self] result in
+                do {
+                    // The channel whose address won the race.
+                    let channel = try result.get()
+                    if isAbandoned { return channel.close(promise: nil) }
+                    if let expected {
+                        try secure(channel, expected)
+                    } else {
+                        try begin(on: channel, expectsHello: expectsHello)
+                    }
+                } catch {
+                    fail(error)
+                }
+            }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // A failed read is not followed by `channelReadComplete`, and datagrams may have arrived before it failed.
-        if session.isInBatch { session.finishReading() }
-        // Mostly "port unreachable" for a datagram sent earlier. Only the TCP connection decides whether the peer is
-        // alive.
-        session.countUnproven { $0.datagramErrors += 1 }
-        session.logger.debug("UDP error", metadata: ["device": "\(session.device.name)", "error": "\(error)"])
+    /// Encrypts a connected channel, and adds a session once the service has admitted this client.
+    private func secure(_ channel: any Channel, _ expected: ExpectedService) throws {
+        opening = channel
+        let own = expected.identity.fingerprint
+        let plan = ClientGateHandler.Plan(
+            accepts: { expected.accepts($0) },
+            makeAdmission: { [connector] key in
+                ClientAdmission(
+                    .connect(connector.options.security.role), service: connector.service, name: connector.ownName,
+                    own: own, peer: key)
+            },
+            store: { [device] _, _ in device.eventLoop.makeSucceededVoidFuture() },
+            timeout: TimeAmount(connector.options.timeout))
+        try ClientGateHandler.begin(on: channel, as: expected.identity, plan) { [self] result in
+            opening = nil
+            do {
+                guard case .authorised(let service) = try result.get() else { return }
+                // A client that connects by host and port learns only now which service this is.
+                guard expected.accepts(service.fingerprint, service: service.service) else {
+                    throw ClientGateHandler.Failure.otherKey(service.fingerprint)
+                }
+                manager.provenIdentity = service.fingerprint
+                expected.noteReached(service.fingerprint, at: channel.remoteAddress)
+                device.state.withLock { $0.identity.fingerprint = service.fingerprint }
+                device.note(grantedRole: service.role)
+                let protection = DatagramProtection(isService: false, own: own, peer: service.fingerprint)
+                try begin(on: channel, expectsHello: true, .pipeline, protection)
+            } catch {
+                channel.close(promise: nil)
+                guard let failure = error as? ClientGateHandler.Failure else { return fail(error) }
+                if !tryAgain(after: failure, expected) { fail(connector.explain(failure, endpoint, expected)) }
+            }
+        }
+    }
+
+    /// Connects once more, if that may help after a failed handshake.
+    private func tryAgain(after failure: ClientGateHandler.Failure, _ expected: ExpectedService) -> Bool {
+        let pause: TimeAmount
+        switch failure {
+        case .timedOut: return false
+        // A service that limits handshakes may close the connection.
+        case .unanswered where !hasRetried: pause = ClientGateHandler.pause
+        case _ where expected.mayBePlain:
+            connect(nil)
+            return true
+        // A service takes a client whose first bytes are lost for a plain one.
+        case .notEncrypted where !hasRetried: pause = .zero
+        default: return false
+        }
+        hasRetried = true
+        device.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in connect(expected) }
+        return true
+    }
+
+    /// Adds a session to a connected channel, and starts reading.
+    private func begin(
+        on channel: any Channel, expectsHello: Bool, _ kind: ByteChannel.Kind = .plain,
+        _ protection: DatagramProtection? = nil
+    ) throws {
+        if isAbandoned { return channel.close(promise: nil) }
+        device.state.withLock { $0.identity.address = channel.remoteAddress }
+        let session = Session(
+            device: device, table: ElementTable(connector.elements ?? []), sharedHandlers: nil,
+            expectsHello: expectsHello, owner: self, logger: connector.logger, bytes: ByteChannel(kind),
+            datagramProtection: protection, latency: connector.options.latency)
+        try channel.pipeline.syncOperations.addHandler(session)
+        session.start()
+        channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 }

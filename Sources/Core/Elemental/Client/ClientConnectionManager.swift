@@ -11,18 +11,13 @@ final class ClientConnectionManager: ConnectionManager {
     let connector: Connector
     private let eventLoop: any EventLoop
     private var machine: Machine
-    /// `nil` when idle.
     private var device: ElementalDevice?
-    /// Established or being established.
     private var current: ClientConnection?
-    /// The last known location of the service.
-    private var endpoint: ServiceEndpoint
     /// What Zeroconf last reported about the service, since the first connection.
     private var sighted: DiscoveredService?
-    /// Where the service may be while the device is disconnected.
+    /// Set while the device is disconnected.
     private var sightings: ServiceSightings?
-    /// The identity that the service proved on an encrypted connection of this device, which accepts no other from then
-    /// on.
+    /// Proved by the service on an encrypted connection of this device, which accepts no other from then on.
     var provenIdentity: Fingerprint?
     /// The pins that decided how the newest connection is made.
     var pins: [TrustedService] = []
@@ -30,26 +25,23 @@ final class ClientConnectionManager: ConnectionManager {
     /// Waits for a pairing that permits more than the connection.
     private var trustWatch: AnyObject?
     private var watch: AnyObject?
-    /// Pending actions; performing one may lead to further input.
     private var actions: [Machine.Action] = []
     private var isPerforming = false
 
     init(_ connector: Connector, on eventLoop: any EventLoop) {
         self.connector = connector
         self.eventLoop = eventLoop
-        endpoint = connector.endpoint
         machine = Machine(connector.options.reconnection)
     }
 
-    var announcement: ServiceAnnouncement { sighted.map(ServiceAnnouncement.init) ?? connector.announcement }
+    /// What Zeroconf said about the service, if it was found there. Anyone on the network can publish it.
+    var found: DiscoveredService? { sighted ?? connector.place.discovered }
+    private var endpoint: ServiceEndpoint { found?.endpoint ?? connector.place.endpoint }
 
     private var network: any ClientNetwork { connector.options.network }
 
     var isIdle: Bool { machine.state == .idle }
 
-    // MARK: Requests from the program
-
-    /// Connects the device, unless it is connected, and resumes the waiter.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
         self.device = device
@@ -58,14 +50,9 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
-    /// Closes an established connection gracefully, and drops one that is pending.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
-    // MARK: Events of a connection
-
-    /// A connection starts to close.
-    ///
-    /// - Returns: whether it will be replaced.
+    /// - Returns: whether the connection will be replaced.
     func connectionIsClosing(_ connection: ClientConnection, _ reason: DisconnectReason) -> Bool {
         handle(.closing(connection.id, reason))
         return machine.willReconnect(after: connection.id)
@@ -81,8 +68,6 @@ final class ClientConnectionManager: ConnectionManager {
         if connection.id == current?.id, machine.isAway { _ = sightings?.noteFailure() }
         handle(.ended(connection.id, reason, peer: peer, isProven: provenIdentity != nil))
     }
-
-    // MARK: The machine
 
     func handle(_ input: Machine.Input) {
         actions += machine.handle(input, at: network.now)
@@ -124,17 +109,13 @@ final class ClientConnectionManager: ConnectionManager {
 
     private func open(_ id: Machine.ConnectionID) {
         guard let device else { return }
-        if let place = sightings?.next() {
-            endpoint = place.endpoint
-            sighted = place
-        }
-        let connection = ClientConnection(id, self)
+        if let place = sightings?.next() { sighted = place }
+        let saysHello = sighted?.saysHello ?? (connector.saysHello || device.hello != nil)
+        let connection = ClientConnection(id, of: device, to: endpoint, expectsHello: saysHello, self)
         current = connection
-        let saysHello = sighted?.saysHello ?? (connector.options.expectsHello || device.hello != nil)
-        connector.open(endpoint, for: device, expectsHello: saysHello, connection)
+        connection.open()
     }
 
-    /// Whether a pairing could permit more than the connection.
     private var mayGain: Bool {
         guard case .ready = machine.state, let device else { return false }
         return device.fingerprint == nil || device.grantedRole ?? .plain < connector.options.security.role
@@ -147,7 +128,7 @@ final class ClientConnectionManager: ConnectionManager {
         trustWatch = source.watch(on: eventLoop) { [weak self] trust in
             guard let self, mayGain, let device else { return }
             let gives = trust.gives(
-                connector.target(endpoint, announcement), key: device.fingerprint,
+                connector.target(sighted), key: device.fingerprint,
                 granted: device.grantedRole ?? .plain, wanted: connector.options.security.role, since: pins)
             if gives { handle(.renew(DisconnectReason(.pairingChanged, isExpected: true))) }
         }

@@ -1,5 +1,5 @@
-/// The life cycle of a client's device as a state machine: its successive connections and the time between them. It
-/// takes events and returns actions. No sockets, no timers.
+/// The life cycle of a client's device: its successive connections and the time between them. A state machine without
+/// sockets and timers.
 ///
 /// `Waiter` is a task that waits for a connection.
 struct ClientMachine<Waiter: Equatable> {
@@ -11,12 +11,8 @@ struct ClientMachine<Waiter: Equatable> {
     enum State: Equatable {
         /// There is no connection and none is pending: before the first one, and after the device has ended.
         case idle
-        /// The TCP connection is being established.
-        ///
-        /// `isReturn`: whether it replaces one that was lost.
+        /// `isReturn`: whether it replaces a connection that was lost.
         case connecting(ConnectionID, isReturn: Bool)
-        /// The TCP connection is established; the handshake is in progress.
-        case handshaking(ConnectionID, isReturn: Bool)
         case ready(ConnectionID)
         /// What is queued is sent before the connection closes.
         case draining(ConnectionID, reconnects: Bool)
@@ -25,33 +21,20 @@ struct ClientMachine<Waiter: Equatable> {
     }
 
     enum Input {
-        /// The program waits for a connection: the first one, one after the device has ended, or one in progress.
         case connect(Waiter)
-        /// The program no longer waits.
-        ///
         /// `closes`: whether a connection established in the meantime is closed too.
         case cancel(Waiter, closes: Bool)
-        /// The program ends the connection, or what is pending.
         case disconnect(DisconnectReason)
         /// A better connection replaces this one, whatever the policy.
         case renew(DisconnectReason)
-        /// The TCP connection is established.
-        case opened(ConnectionID)
-        /// The handshake is complete.
         case ready(ConnectionID)
-        /// The TCP connection could not be established.
         case failed(ConnectionID, ElementalError)
-        /// A connection starts to close.
         case closing(ConnectionID, DisconnectReason)
-        /// A connection has ended.
-        ///
         /// `peer`: the peer's name and address, for messages. `isProven`: whether it has proven its identity.
         case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
-        /// The delay before an attempt has elapsed.
         case timer
-        /// Zeroconf reported that the service is back.
-        ///
-        /// `hasMoved`: whether it is at another address or port than the one an attempt in progress connects to.
+        /// Zeroconf reported that the service is back. `hasMoved`: whether an attempt in progress connects to an old
+        /// place.
         case sighted(hasMoved: Bool)
     }
 
@@ -60,43 +43,36 @@ struct ClientMachine<Waiter: Equatable> {
         case close(ConnectionID, DisconnectReason)
         /// Drop a connection, or an attempt to establish one, at once.
         case abandon(ConnectionID)
-        /// Call back after that delay, replacing an earlier timer.
+        /// Replaces an earlier timer.
         case startTimer(Duration)
         case cancelTimer
-        /// Browse for the service by Zeroconf.
         case startWatch
         case stopWatch
         /// Let the program set up the device, whose first connection is ready.
         case configure
-        /// The device is connected again.
         case reopen
         case emit(DeviceEvent)
-        /// Resume the waiters, with an error if there is no connection.
         case answer([Waiter], ElementalError?)
-        /// The device has ended.
         case end(DisconnectReason)
-        /// Release the device: no connection is pending.
         case release
     }
 
     private(set) var state = State.idle
     private let policy: (any ReconnectionPolicy)?
-    private var reconnection: Reconnection?
+    private var recovery: Recovery?
     private var waiters: [Waiter] = []
     private var isConfigured = false
     private var lastID = ConnectionID()
 
-    /// - Parameter policy: when to reconnect after a connection was lost; `nil` for never.
     init(_ policy: (any ReconnectionPolicy)?) { self.policy = policy }
 
     var isAway: Bool {
         switch state {
-        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true): true
-        case .idle, .connecting, .handshaking, .ready, .draining: false
+        case .away, .connecting(_, isReturn: true): true
+        case .idle, .connecting, .ready, .draining: false
         }
     }
 
-    /// Whether that connection, which is closing, will be replaced once it has ended.
     func willReconnect(after id: ConnectionID) -> Bool { state == .draining(id, reconnects: true) }
 
     mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
@@ -108,12 +84,8 @@ struct ClientMachine<Waiter: Equatable> {
             guard case .ready(let id) = state else { return [] }
             state = .draining(id, reconnects: true)
             return [.close(id, reason)]
-        case .opened(let id):
-            guard case .connecting(id, let isReturn) = state else { return [] }
-            state = .handshaking(id, isReturn: isReturn)
-            return []
         case .ready(let id):
-            guard case .handshaking(id, _) = state else { return [] }
+            guard case .connecting(id, _) = state else { return [] }
             return ready(id, at: now)
         case .failed(let id, let error):
             guard case .connecting(id, let isReturn) = state else { return [] }
@@ -126,10 +98,9 @@ struct ClientMachine<Waiter: Equatable> {
         case .ended(let id, let reason, let peer, let isProven):
             return ended(id, reason, (peer, isProven), at: now)
         case .timer:
-            guard state == .away else { return [] }
-            return perform(reconnection?.begin())
+            return state == .away ? attempt() : []
         case .sighted(let hasMoved):
-            return isAway ? perform(reconnection?.hurry(hasMoved: hasMoved)) : []
+            return hurry(hasMoved: hasMoved)
         }
     }
 }
@@ -140,10 +111,8 @@ extension ClientMachine {
         waiters.append(waiter)
         switch state {
         case .idle: return open(isReturn: false)
-        case .away, .connecting(_, isReturn: true), .handshaking(_, isReturn: true):
-            return perform(reconnection?.hurry(hasMoved: false))
         // A connection that is closing ends soon, which resumes the waiter.
-        case .connecting, .handshaking, .ready, .draining: return []
+        case .connecting, .ready, .draining, .away: return hurry(hasMoved: false)
         }
     }
 
@@ -156,7 +125,7 @@ extension ClientMachine {
         }
         let isUnwanted: Bool
         switch state {
-        case .connecting(_, isReturn: false), .handshaking(_, isReturn: false): isUnwanted = waiters.isEmpty
+        case .connecting(_, isReturn: false): isUnwanted = waiters.isEmpty
         default: isUnwanted = false
         }
         if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled, isExpected: true)) }
@@ -167,12 +136,12 @@ extension ClientMachine {
         switch state {
         case .idle:
             return []
-        case .connecting(let id, isReturn: false), .handshaking(let id, isReturn: false):
+        case .connecting(let id, isReturn: false):
             return stop(.connectingCancelled, abandoning: id)
         case .ready(let id), .draining(let id, _):
             state = .draining(id, reconnects: false)
             return [.close(id, reason)]
-        case .connecting(let id, isReturn: true), .handshaking(let id, isReturn: true):
+        case .connecting(let id, isReturn: true):
             return end(reason, abandoning: id)
         case .away:
             return end(reason)
@@ -191,7 +160,9 @@ extension ClientMachine {
         state = .ready(id)
         var actions: [Action] = []
         if isConfigured {
-            reconnection?.succeed(at: now)
+            recovery?.returnTime = now
+            recovery?.isEarly = false
+            recovery?.isServiceBack = false
             actions = [.cancelTimer, .stopWatch, .reopen, .emit(.didReconnect)]
         } else {
             isConfigured = true
@@ -204,9 +175,9 @@ extension ClientMachine {
         _ id: ConnectionID, _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
         switch state {
-        case .connecting(id, isReturn: false), .handshaking(id, isReturn: false):
+        case .connecting(id, isReturn: false):
             return stop(.noDevice(reason, peer))
-        case .connecting(id, isReturn: true), .handshaking(id, isReturn: true):
+        case .connecting(id, isReturn: true):
             return reason.allowsReconnection ? proceed(after: .noDevice(reason, peer), at: now) : end(reason)
         case .ready(id):
             _ = handle(.closing(id, reason), at: now)
@@ -219,49 +190,99 @@ extension ClientMachine {
         }
     }
 
-    /// Replaces a connection that was ready.
     private mutating func lost(
         _ reason: DisconnectReason, _ peer: ElementalError.Peer, at now: ContinuousClock.Instant
     ) -> [Action] {
         let isRenewed = reason.kind == .pairingChanged
         guard let policy = policy ?? (isRenewed ? ListedDelays([.zero]) : nil) else { return end(reason) }
-        if !isRenewed, reconnection?.isSettled(at: now) == false {
+        if !isRenewed, let recovery, !recovery.isSettled(at: now) {
             return [.startWatch] + proceed(after: .lostAgain(reason, peer), at: now)
         }
-        reconnection = Reconnection(policy, after: reason, at: now)
+        recovery = Recovery(reason: reason, policy: policy, lossTime: now, dueTime: now)
         return [.startWatch] + proceed(after: nil, at: now)
     }
 
-    /// Starts another attempt, or ends the device.
+    /// Plans the next attempt, or ends the device: the policy's attempt that an early one preceded, or else a new one.
     ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
+        guard var plan = recovery else { return [] }
+        let wasUnderWay = state != .away && isAway
         state = .away
-        let action = reconnection?.proceed(after: error, at: now)
-        // A deliberate loss does not explain the end.
-        if case .giveUp = action, let error, reconnection?.reason.kind == .pairingChanged {
-            return end(DisconnectReason(.networkError(error.message), isExpected: false))
+        // The service was sighted during the attempt, which may have begun too early: retry at once.
+        let isOvertaken = wasUnderWay && plan.isServiceBack
+        let isRepeated =
+            wasUnderWay && (plan.isEarly || isOvertaken) && plan.repetitions < Recovery.maximumRepetitionCount
+        plan.isEarly = isRepeated && isOvertaken && now < plan.dueTime
+        plan.isServiceBack = false
+        plan.repetitions = isRepeated ? plan.repetitions + 1 : 0
+        if !isRepeated { plan.number += 1 }
+        let attempt = ReconnectionAttempt(
+            number: plan.number, elapsed: now - plan.lossTime, reason: plan.reason, lastError: error)
+        if !isRepeated {
+            guard let delay = plan.policy.delay(before: attempt) else {
+                // A deliberate loss does not explain the end.
+                guard let error, plan.reason.kind == .pairingChanged else { return end(plan.reason) }
+                return end(DisconnectReason(.networkError(error.message), isExpected: false))
+            }
+            plan.dueTime = now + max(delay, .zero)
         }
-        return perform(action)
+        let delay = isOvertaken ? .zero : max(plan.dueTime - now, .zero)
+        plan.next = attempt
+        plan.hasDelay = delay > .zero
+        recovery = plan
+        return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
     }
 
-    private mutating func perform(_ action: Reconnection.Action?) -> [Action] {
-        switch action {
-        case nil:
+    /// The service was sighted, or the user requested an attempt now.
+    ///
+    /// The next attempt is early. It does not use up the one that the policy planned: the sighting may be a stale mDNS
+    /// record, and a policy with one attempt left would otherwise give up although the service is about to return.
+    private mutating func hurry(hasMoved: Bool) -> [Action] {
+        switch state {
+        case .away:
+            guard let plan = recovery, let next = plan.next else { return [] }
+            if plan.hasDelay { recovery?.isEarly = true }
+            return [.emit(.willReconnect(next, delay: .zero)), .startTimer(.zero)]
+        case .connecting(_, isReturn: true):
+            recovery?.isServiceBack = !hasMoved
+            return hasMoved ? attempt() : []
+        case .idle, .connecting, .ready, .draining:
             return []
-        case .wait(let attempt, let delay):
-            return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
-        case .attempt:
-            var actions: [Action] = [.cancelTimer]
-            switch state {
-            case .connecting(let id, _), .handshaking(let id, _): actions.append(.abandon(id))
-            case .idle, .ready, .draining, .away: break
-            }
-            return actions + open(isReturn: true)
-        case .giveUp:
-            return reconnection.map { end($0.reason) } ?? []
         }
     }
+
+    /// Begins an attempt, abandoning one in progress.
+    private mutating func attempt() -> [Action] {
+        var actions: [Action] = [.cancelTimer]
+        if case .connecting(let id, _) = state { actions.append(.abandon(id)) }
+        return actions + open(isReturn: true)
+    }
+}
+
+/// The attempts to restore a lost connection.
+private struct Recovery {
+    /// A connection that is lost again within this time does not reset the count of attempts. Otherwise a service that
+    /// drops connections at once would be contacted forever.
+    static let steadyTime = Duration.seconds(5)
+    /// How many extra attempts sightings can cause per attempt of the policy. Otherwise a flapping listing would keep a
+    /// device trying forever.
+    static let maximumRepetitionCount = 8
+
+    let reason: DisconnectReason
+    let policy: any ReconnectionPolicy
+    let lossTime: ContinuousClock.Instant
+    var next: ReconnectionAttempt?
+    var dueTime: ContinuousClock.Instant
+    var hasDelay = false
+    var number = 0
+    var repetitions = 0
+    /// Whether the next attempt, or the one in progress, is ahead of the policy's time.
+    var isEarly = false
+    var isServiceBack = false
+    var returnTime: ContinuousClock.Instant?
+
+    func isSettled(at now: ContinuousClock.Instant) -> Bool { returnTime.map { now - $0 >= Self.steadyTime } ?? false }
 }
 
 extension ClientMachine {
@@ -269,14 +290,12 @@ extension ClientMachine {
         stop(ElementalError(.notConnected, "the connection has ended: \(reason)"), ending: reason, abandoning: id)
     }
 
-    /// Cancels everything pending.
-    ///
     /// - Parameter reason: why the device has ended; `nil` if it was never connected, or had ended before.
     private mutating func stop(
         _ error: ElementalError, ending reason: DisconnectReason? = nil, abandoning id: ConnectionID? = nil
     ) -> [Action] {
         state = .idle
-        reconnection = nil
+        recovery = nil
         var actions: [Action] = [.cancelTimer, .stopWatch]
         if let id { actions.append(.abandon(id)) }
         actions += answer(error)

@@ -5,7 +5,6 @@ import Support
 
 /// A client's access to channels, Zeroconf and a clock, which tests simulate.
 protocol ClientNetwork: Sendable {
-    /// The clock that reconnection is timed by.
     var now: ContinuousClock.Instant { get }
 
     /// Delivers what Zeroconf reports about the services of one name, on the event loop, until the result is released.
@@ -15,15 +14,10 @@ protocol ClientNetwork: Sendable {
     ) -> AnyObject
 
     /// Opens a TCP channel to a service, with automatic reading off.
-    ///
-    /// - Parameter name: the service's, for resolving a host name.
     func connect(
         to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel>
 
-    /// Opens a datagram channel that is connected to a service.
-    ///
-    /// - Parameter local: the local address to bind to; `nil` for any.
     func openDatagrams(
         to remote: SocketAddress, from local: SocketAddress?, on eventLoop: any EventLoop,
         _ initialize: @escaping @Sendable (any Channel) -> EventLoopFuture<Void>
@@ -103,7 +97,6 @@ final class ServiceWatch {
         weak var browser: ElementalBrowser?
     }
 
-    /// By the services' name, for as long as there are watches.
     private static let browsers = Locked<[ComparableName: WeakBrowser]>([:])
 
     private let task: Task<Void, Never>

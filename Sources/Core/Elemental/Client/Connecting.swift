@@ -19,7 +19,8 @@ extension DiscoveredService {
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
     ) async throws(ElementalError) -> ElementalDevice {
-        try await Connector(self, as: name, elements: elements, options, configure: configure).connect()
+        try await ServicePlace.found(self).connect(
+            as: name, elements: elements, options: options, configure: configure)
     }
 
     /// Connects, runs `body` with the device, and closes the connection however `body` ends.
@@ -37,8 +38,8 @@ extension DiscoveredService {
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: (ElementalDevice) async throws -> Result
     ) async throws -> Result {
-        let device = try await connect(as: name, elements: elements, options: options, configure: configure)
-        return try await device.closing(after: body, isolation: isolation)
+        try await ServicePlace.found(self).withConnection(
+            as: name, elements: elements, options: options, configure: configure, body)
     }
 }
 
@@ -61,8 +62,8 @@ extension ElementalDevice {
         options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
     ) async throws(ElementalError) -> ElementalDevice {
-        try await Connector(host: host, port: port, as: name, elements: elements, options, configure: configure)
-            .connect()
+        try await ServicePlace.address(host: host, port: port).connect(
+            as: name, elements: elements, options: options, configure: configure)
     }
 
     /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
@@ -83,20 +84,33 @@ extension ElementalDevice {
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in },
         isolation: isolated (any Actor)? = #isolation, _ body: (ElementalDevice) async throws -> Result
     ) async throws -> Result {
-        let device = try await connect(
-            host: host, port: port, as: name, elements: elements, options: options, configure: configure)
-        return try await device.closing(after: body, isolation: isolation)
+        try await ServicePlace.address(host: host, port: port).withConnection(
+            as: name, elements: elements, options: options, configure: configure, body)
+    }
+}
+
+extension ServicePlace {
+    package func connect(
+        as name: String, elements: ElementCatalogue?, options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
+    ) async throws(ElementalError) -> ElementalDevice {
+        try await Connector(place: self, ownName: name, elements: elements, options: options, configure: configure)
+            .connect()
     }
 
-    func closing<Result>(
-        after body: (ElementalDevice) async throws -> Result, isolation: isolated (any Actor)?
+    /// Connects, runs `body` and closes the connection.
+    package func withConnection<Result>(
+        as name: String, elements: ElementCatalogue?, options: ConnectOptions,
+        configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,
+        _ body: (ElementalDevice) async throws -> Result
     ) async throws -> Result {
+        let device = try await connect(as: name, elements: elements, options: options, configure: configure)
         do {
-            let result = try await body(self)
-            await close()
+            let result = try await body(device)
+            await device.close()
             return result
         } catch {
-            await close()
+            await device.close()
             throw error
         }
     }

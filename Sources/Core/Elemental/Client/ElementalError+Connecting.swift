@@ -7,9 +7,6 @@ extension ElementalError {
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
-    /// The connection ended before the service answered the client's first bytes.
-    ///
-    /// - Parameter what: what could not be done.
     static func unanswered(_ what: String) -> ElementalError {
         ElementalError(
             .connectionFailed,
@@ -17,7 +14,6 @@ extension ElementalError {
                 + "element service. Try again in a few seconds")
     }
 
-    /// A connection ended during the handshake.
     static func noDevice(_ reason: DisconnectReason, _ other: Peer) -> ElementalError {
         let peer = other.text
         return switch reason.kind {
@@ -38,7 +34,6 @@ extension ElementalError {
         }
     }
 
-    /// A restored connection was lost again so soon that it counts as a failed attempt.
     static func lostAgain(_ reason: DisconnectReason, _ peer: Peer) -> ElementalError {
         if case .shutDown = reason.kind { return noDevice(reason, peer) }
         return ElementalError(.connectionFailed, "the connection to \(peer.text) was lost again: \(reason)")

@@ -19,8 +19,7 @@ extension DiscoveredService {
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await ServiceAdministration(connector: Connector(self, options)).openPairing(
-            for: duration, role: role, kind)
+        try await Connector(place: .found(self), ownName: "", options: options).openPairing(duration, role, kind)
     }
 
     /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
@@ -32,7 +31,7 @@ extension DiscoveredService {
     public func revoke(
         _ client: Fingerprint, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await ServiceAdministration(connector: Connector(self, options)).revoke(client)
+        try await Connector(place: .found(self), ownName: "", options: options).revoke(client)
     }
 }
 
@@ -51,8 +50,8 @@ extension ElementalDevice {
         host: String, port: Int, for duration: Duration = .seconds(300), role: ElementalWire.Role = .control,
         _ kind: PairingSecret.Kind = .code, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).openPairing(
-            for: duration, role: role, kind)
+        try await Connector(place: .address(host: host, port: port), ownName: "", options: options)
+            .openPairing(duration, role, kind)
     }
 
     /// Revokes a client's pairing with a service by host and port. The client's connections end within 2 s.
@@ -66,46 +65,39 @@ extension ElementalDevice {
     public static func revoke(
         _ client: Fingerprint, host: String, port: Int, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await ServiceAdministration(connector: Connector(host: host, port: port, options)).revoke(client)
+        try await Connector(place: .address(host: host, port: port), ownName: "", options: options).revoke(client)
     }
 }
 
-struct ServiceAdministration: Sendable {
-    let connector: Connector
-
+extension Connector {
     func openPairing(
-        for duration: Duration, role: Role, _ kind: PairingSecret.Kind
+        _ duration: Duration, _ role: Role, _ kind: PairingSecret.Kind
     ) async throws(ElementalError) -> OpenedPairing {
         let seconds = UInt16(clamping: max(duration, .seconds(1)).components.seconds)
-        return try await request(.openWindow(seconds: seconds, role, kind)) { outcome in
+        return try await administer(.openWindow(seconds: seconds, role, kind)) { outcome in
             if case .windowOpened(let window) = outcome { window } else { nil }
-        }.run()
+        }
     }
 
     func revoke(_ client: Fingerprint) async throws(ElementalError) -> RemoteRevocation {
-        try await request(.revoke(client)) { outcome in
+        try await administer(.revoke(client)) { outcome in
             if case .revoked(let revocation) = outcome { revocation } else { nil }
-        }.run()
+        }
     }
 
-    private func request<Answer>(
+    private func administer<Answer: Sendable>(
         _ purpose: ClientAdmission.Purpose, _ answer: @escaping @Sendable (ClientGateHandler.Outcome) -> Answer?
-    ) -> AdmissionRequest<Answer> {
-        let target = connector.target(connector.endpoint, connector.announcement)
-        return AdmissionRequest(connector: connector) { keys in
+    ) async throws(ElementalError) -> Answer {
+        try await AdmissionRequest(connector: self) { keys in
             // Only a service whose key is known is asked: another one could pretend to be it and be paired with in its
             // place.
-            let security = try ClientSecurity.required(identity: keys.identity, store: keys.store).decide(
-                target, announced: connector.announcement.policy, proven: nil, name: connector.peerName)
-            guard case .encrypted(let expected) = security else { throw ElementalError.notPaired(connector.peerName) }
-            let own = keys.identity.fingerprint
+            let security = ClientSecurity.required(identity: keys.identity, store: keys.store)
+            let expected = try security.decide(
+                target(), announced: place.discovered?.security, proven: nil, name: peerName)
+            guard let expected else { throw ElementalError.notPaired(peerName) }
             return AdmissionRequest.Work(
-                identity: expected.identity, accepts: { expected.accepts($0) },
-                makeAdmission: { key in
-                    ClientAdmission(purpose, service: target.service, name: connector.ownName, own: own, peer: key)
-                },
-                answer: { outcome, _ in answer(outcome) },
-                explain: { connector.explain($0, connector.endpoint, expected) })
-        }
+                identity: expected.identity, purpose: purpose, accepts: { expected.accepts($0) },
+                answer: { outcome, _ in answer(outcome) }, explain: { explain($0, place.endpoint, expected) })
+        }.run()
     }
 }

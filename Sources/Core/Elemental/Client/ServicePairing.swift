@@ -28,7 +28,7 @@ extension DiscoveredService {
         as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        try await ServicePairing(connector: Connector(self, as: name, options), role: role).run(enter)
+        try await ServicePlace.found(self).pair(as: name, role: role, options: options, enter)
     }
 }
 
@@ -49,8 +49,19 @@ extension ElementalDevice {
         host: String, port: Int, as name: String, role: ElementalWire.Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let connector = Connector(host: host, port: port, as: name, options)
-        return try await ServicePairing(connector: connector, role: role).run(enter)
+        try await ServicePlace.address(host: host, port: port).pair(as: name, role: role, options: options, enter)
+    }
+}
+
+extension ServicePlace {
+    /// Pairs with the service.
+    ///
+    /// - Parameter enter: returns what the service shows; `nil` to give up.
+    package func pair(
+        as name: String, role: ElementalWire.Role, options: ConnectOptions,
+        isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
+    ) async throws(ElementalError) -> TrustedService {
+        try await Connector(place: self, ownName: name, options: options).pair(role, enter)
     }
 }
 
@@ -64,77 +75,66 @@ public struct PairingRequest: Sendable {
     public let timeLeft: Duration
 }
 
-struct ServicePairing: Sendable {
-    let connector: Connector
-    let role: Role
+extension Connector {
+    /// How many of a service's addresses are stored.
+    private static let maximumHostCount = 8
 
     /// - Parameter enter: asks the user. The client is not connected meanwhile, so it takes no place of the service.
-    func run(
-        isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
+    func pair(
+        _ role: Role, isolation: isolated (any Actor)? = #isolation,
+        _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        let offer = try await request(nil) { outcome, _ in
+        let offer = try await pair(nil, role) { outcome, _ in
             if case .asked(let offer) = outcome { offer } else { nil }
-        }.run()
+        }
         let request = PairingRequest(
             kind: offer.kind, service: offer.service, timeLeft: .seconds(Int(offer.seconds)))
         guard let secret = await enter(request) else { throw .connectingCancelled }
-        let target = connector.target(connector.endpoint, connector.announcement)
-        return try await self.request(secret) { outcome, address in
+        return try await pair(secret, role) { outcome, address in
             guard case .authorised(let service) = outcome else { return nil }
-            return trusted(service.fingerprint, service.service, service.role, target, at: address)
-        }.run()
+            return trusted(service.fingerprint, service.service, service.role, at: address)
+        }
     }
 
     /// - Parameter secret: `nil` to ask which kind has to be entered.
-    private func request<Answer>(
-        _ secret: PairingSecret?, _ answer: @escaping @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
-    ) -> AdmissionRequest<Answer> {
-        let target = connector.target(connector.endpoint, connector.announcement)
-        return AdmissionRequest(connector: connector) { keys in
+    private func pair<Answer: Sendable>(
+        _ secret: PairingSecret?, _ role: Role,
+        _ answer: @escaping @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
+    ) async throws(ElementalError) -> Answer {
+        try await AdmissionRequest(connector: self) { keys in
             // A host and port stand for one service, as a name does.
-            let instance = target.instance ?? connector.peerName
             let pinned = try keys.store.read().services.first {
-                $0.instance.isSameName(as: instance) && (target.service == nil || $0.isService(target.service))
-                    && !$0.isPending
+                $0.instance.isSameName(as: peerName) && (service == nil || $0.isService(service)) && !$0.isPending
             }
             let own = keys.identity.fingerprint
             return AdmissionRequest.Work(
-                identity: try TLSIdentity(keys.identity),
+                identity: try TLSIdentity(keys.identity), purpose: .pair(secret, role), pinned: pinned?.fingerprint,
                 // The pairing code authenticates the peer.
                 accepts: { _ in true },
-                makeAdmission: { key in
-                    ClientAdmission(
-                        .pair(secret, role), service: target.service, name: connector.ownName, own: own, peer: key,
-                        pinned: pinned?.fingerprint)
-                },
                 store: { paired, step, address in
-                    var service = trusted(paired.fingerprint, paired.service, paired.role, target, at: address)
+                    var service = trusted(paired.fingerprint, paired.service, paired.role, at: address)
                     service.isPending = step == .pending
                     try keys.store.update { [service] peers in
                         if step == .withdrawn { peers.withdraw(service) } else { try peers.pin(service, own: own) }
                     }
                 },
-                answer: answer, explain: explain)
-        }
+                answer: answer, explain: explainPairing)
+        }.run()
     }
 
     private func trusted(
-        _ fingerprint: Fingerprint, _ service: String, _ role: Role, _ target: ConnectionTarget,
-        at address: SocketAddress?
+        _ fingerprint: Fingerprint, _ name: String, _ role: Role, at address: SocketAddress?
     ) -> TrustedService {
+        let target = target()
         var hosts = target.hosts
         if let address, !hosts.contains(address.hostText) { hosts.append(address.hostText) }
         return TrustedService(
-            fingerprint: fingerprint, service: target.service ?? service,
-            instance: target.instance ?? connector.peerName,
+            fingerprint: fingerprint, service: service ?? name, instance: peerName,
             hosts: hosts.prefix(Self.maximumHostCount).map { TrustedService.Host($0, port: target.port) }, role: role)
     }
 
-    /// How many of a service's addresses are stored.
-    private static let maximumHostCount = 8
-
-    private func explain(_ failure: ClientGateHandler.Failure) -> ElementalError {
-        let what = "cannot pair with '\(connector.peerName)'"
+    private func explainPairing(_ failure: ClientGateHandler.Failure) -> ElementalError {
+        let what = "cannot pair with '\(peerName)'"
         switch failure {
         case .refused(.ownIdentity):
             return ElementalError(.invalidState, "\(what): \(AdmissionRefusal.ownIdentity.sentence)")

@@ -6,31 +6,24 @@ import Support
 /// Anyone can publish either, so there may be several places. Only a connection decides; after a failure the next place
 /// is tried.
 struct ServiceSightings {
-    /// The service is listed.
     struct Sighting {
         /// Whether the service has moved, reappeared or is newly listed, as opposed to a cached record.
         let isReturn: Bool
-        /// Whether its port or an address has changed.
         let hasMoved: Bool
     }
 
     /// mDNS caches answer at once: a service first reported later than this was not listed before.
     static let cacheTime = Duration.seconds(1)
-    /// The maximum number of places; further ones are ignored.
     static let maximumCount = 8
 
     private let name: String
     private let shortFingerprint: String?
     private let start: ContinuousClock.Instant
-    /// Where the service was when the connection was lost.
     private let lost: ServiceEndpoint
-    /// In the order in which they are tried.
     private(set) var places: [DiscoveredService] = []
-    /// How often a new place was put first.
     private var firstCount = 0
     /// The names of places that have not been tried since they were listed or moved.
     private var untried: Set<ComparableName> = []
-    /// The names under which the service is no longer listed.
     private var gone: Set<ComparableName> = []
 
     /// - Parameters:
@@ -49,12 +42,14 @@ struct ServiceSightings {
     mutating func take(_ event: ElementalBrowser.Event, at now: ContinuousClock.Instant) -> Sighting? {
         switch event {
         case .found(let service), .updated(let service):
-            let isNamed = service.name.isSameName(as: name)
-            guard isNamed || shortFingerprint != nil && service.shortFingerprint == shortFingerprint else {
+            guard
+                service.name.isSameName(as: name)
+                    || shortFingerprint != nil && service.shortFingerprint == shortFingerprint
+            else {
                 remove(service.name)
                 return nil
             }
-            return take(service, isNamed: isNamed, at: now)
+            return take(service, at: now)
         case .gone(_, let name):
             if remove(name) { gone.insert(ComparableName(name)) }
             return nil
@@ -63,9 +58,7 @@ struct ServiceSightings {
         }
     }
 
-    private mutating func take(
-        _ service: DiscoveredService, isNamed: Bool, at now: ContinuousClock.Instant
-    ) -> Sighting? {
+    private mutating func take(_ service: DiscoveredService, at now: ContinuousClock.Instant) -> Sighting? {
         let index = places.firstIndex { $0.name.isSameName(as: service.name) }
         guard index != nil || places.count < Self.maximumCount else { return nil }
         let known = index.map { places[$0].endpoint } ?? lost

@@ -12,7 +12,6 @@ import struct Foundation.Data
 /// The state of a device other than its handlers and outbound queues. One lock guards it, which is never held while
 /// user code runs.
 struct DeviceState {
-    /// What is known about the other end.
     struct Identity {
         var name: String
         var address: SocketAddress?
@@ -21,30 +20,26 @@ struct DeviceState {
         /// The elements that the service announced, or the error if they cannot be decoded.
         var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
-        /// The role that the service granted to its client.
         var grantedRole: Role?
-        /// What the other end has proven itself to be; `nil` if the connection is not encrypted.
+        /// `nil` if the connection is not encrypted.
         var fingerprint: Fingerprint?
         /// What frames are validated against: the program's own elements, or else those that the service announced.
         var elements: ElementTable
     }
 
-    /// The state of the receiving side.
     struct Inbound {
         var statistics = DeviceStatistics()
-        /// How many round trips were measured.
         var roundTripCount = 0
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0
-        /// The newest values that are too long for ``NewestValues`` to store without a lock, by identifier, up to the
-        /// highest that has had one.
+        /// The newest values that are too long for ``NewestValues``, by identifier.
         var longValues: [Data?] = []
         /// Elements of which a handler could not decode a value.
         var undecodable = IdentifierSet()
         var keepsLongValues = true
-        /// What the long values of several devices may take together; `nil` for no limit.
+        /// A budget that several devices share; `nil` for no limit.
         var memory: ByteBudget?
-        /// What those of this device take, where that is limited.
+        /// The bytes of ``longValues``, if ``memory`` limits them.
         var longByteCount = 0
 
         /// Whether a long value may be kept in place of the element's former one.
@@ -70,16 +65,15 @@ struct DeviceState {
     var undecided = UndecidedValues()
     /// Opens when the service's catalogue is known, or known not to arrive.
     let catalogueSettled = Latch()
-    /// How often the device was connected again.
     var reconnectionCount = 0
-    /// What it had counted when it ended, all of which was reported as metrics; `nil` if it has not ended yet.
-    var metricsAtEnd: MetricsSample?
+    /// What it had counted when that was last reported as metrics.
+    var metricsTaken = MetricsSample()
 }
 
 /// A client's values that a service has not decided on yet, and the pings that came behind them. Their answers tell the
 /// client that it knows all refusals.
 struct UndecidedValues {
-    /// The most pings that wait. Further ones are answered at once.
+    /// Further pings are answered at once.
     static let maximumPingCount = 16
 
     private var count = 0

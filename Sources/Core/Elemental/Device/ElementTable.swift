@@ -12,7 +12,7 @@ final class ElementTable: @unchecked Sendable {
         var access: Access = []
         var hasRange = false
         var hasChoices = false
-        /// -1 where the length varies.
+        /// -1 if the length varies.
         var byteCount: Int32 = -1
         var lowerBound = 0.0
         var upperBound = 0.0
@@ -40,7 +40,6 @@ final class ElementTable: @unchecked Sendable {
             return access.contains(takes) ? length : 0
         }
 
-        /// Whether the bytes are a value of the element's type.
         @inline(__always)
         func isWellFormed(_ value: UnsafeRawBufferPointer) -> Bool {
             if byteCount >= 0, value.count != Int(byteCount) { return false }

@@ -3,23 +3,19 @@ import Support
 extension ElementalDevice: MetricsSource {
     /// Starts reporting the statistics of a connected device, until it ends.
     func beginMetrics() {
-        guard let metrics else { return }
-        metrics.reporter.begin(self, as: metrics.key)
+        if let metrics { MetricsReporter.shared.begin(self, for: metrics) }
     }
 
-    func endMetrics() { metrics?.reporter.end(self) }
+    func endMetrics() { if metrics != nil { MetricsReporter.shared.end(self) } }
 
-    var metricsSample: MetricsSample {
-        var sample = MetricsSample(statistics: statistics)
-        state.withLock { state in
-            sample.roundTrips = state.inbound.roundTripCount
-            sample.reconnections = state.reconnectionCount
+    func takeMetrics() -> (now: MetricsSample, before: MetricsSample) {
+        let statistics = statistics
+        return state.withLock { state in
+            var now = MetricsSample(statistics)
+            now.reconnections = state.reconnectionCount
+            now.roundTrips = state.inbound.roundTripCount
+            defer { state.metricsTaken = now }
+            return (now, state.metricsTaken)
         }
-        return sample
-    }
-
-    var metricsAtEnd: MetricsSample? {
-        get { state.withLock { $0.metricsAtEnd } }
-        set { state.withLock { $0.metricsAtEnd = newValue } }
     }
 }

@@ -59,7 +59,6 @@ extension ElementalDevice {
     /// never sends one.
     private static let helloTime: Duration = .milliseconds(500)
 
-    /// Waits until the service has sent its hello and catalogue, or counts as an older one.
     package func waitForHello(_ timeout: Duration) async {
         if hello == nil { _ = try? await catalogue(timeout: min(Self.helloTime, timeout)) }
     }

@@ -1,10 +1,8 @@
 import NIOCore
 
-/// When a connection keeps its event loop awake: a while after each value, from one value to the next where they come
-/// steadily and fast, and around the time at which the next is due where they come steadily and slower. No clock, no
-/// threads.
+/// Decides when a connection keeps its event loop awake: for a while after each value, between the values of a steady
+/// fast flow, and around the expected time of the next value of a steady slower one. No clock, no threads.
 struct AwakeTime {
-    /// A time at which the loop is awake.
     struct Window: Equatable {
         let start: NIODeadline
         let end: NIODeadline
@@ -12,27 +10,25 @@ struct AwakeTime {
 
     /// The longest period that is worth a whole core.
     static let longestPeriod = TimeAmount.milliseconds(5)
-    /// The longest period after which a value is awaited: somewhat more than that of a flow at 50 Hz.
+    /// Somewhat more than the period of a flow at 50 Hz.
     static let longestAwaitedPeriod = TimeAmount.milliseconds(25)
-    /// So many values that follow one another fast are no mere part of a slower flow.
+    /// This many short gaps in a row mark a fast flow.
     private static let fastCount = 8
-    /// So many are a flow that goes on after a stall.
+    /// This many mark a flow that survives a stall.
     private static let stableCount = 8 * fastCount
-    /// How long a fast flow may stall, besides the time to hold. If one end fell asleep whenever the other is held up for a
-    /// moment, the system would take its core for idle and move the other one there.
+    /// How long a fast flow may stall, in addition to the hold time. If one end slept whenever the other is held up,
+    /// the system would consider its core idle and move the other end there.
     private static let patience = TimeAmount.nanoseconds(longestPeriod.nanoseconds * 5 / 4)
 
     private let hold: TimeAmount
     private var last: NIODeadline?
-    /// The longest of the latest gaps between values, while they come steadily; otherwise 0.
+    /// The longest recent gap of a steady flow; otherwise 0.
     private var period = TimeAmount.zero
-    /// Gaps in a row that were short, at most ``stableCount``; a quarter of that after a longer one.
+    /// Short gaps in a row, at most ``stableCount``; a longer gap quarters it.
     private var shortGapCount = 0
 
     init(hold: Duration) { self.hold = TimeAmount(hold) }
 
-    /// Something was received.
-    ///
     /// - Returns: when the loop may fall asleep.
     mutating func noteArrival(at now: NIODeadline) -> NIODeadline {
         if let last {
@@ -54,7 +50,6 @@ struct AwakeTime {
             shortGapCount /= 4
         }
         if isFast {
-            // A stall does not change the period.
             if isShort { period = period > Self.longestPeriod ? gap : max(gap, slightlyLess(period)) }
         } else if period <= Self.longestPeriod || !isShort {
             period = max(gap, slightlyLess(period))
@@ -63,9 +58,9 @@ struct AwakeTime {
 
     private func slightlyLess(_ period: TimeAmount) -> TimeAmount { period - .nanoseconds(period.nanoseconds / 64) }
 
-    /// When the loop may fall asleep if something is sent, which may be answered.
+    /// When the loop may fall asleep after a send, which may be answered.
     func end(from now: NIODeadline) -> NIODeadline {
-        // A flow that has ended, while this end goes on sending.
+        // The peer's flow has ended.
         guard let last, now - last <= Self.longestAwaitedPeriod else { return now + hold }
         if isFast { return now + hold + Self.patience }
         return period > Self.longestPeriod ? now + hold : now + hold + period + .nanoseconds(period.nanoseconds / 4)
@@ -73,7 +68,7 @@ struct AwakeTime {
 
     private var isFast: Bool { shortGapCount >= Self.fastCount }
 
-    /// When the loop is awake for the next value, if it may sleep until shortly before that.
+    /// The expected time of the next value, if the loop may sleep until then.
     var nextWindow: Window? {
         guard let last, period > Self.longestPeriod else { return nil }
         let margin = TimeAmount.nanoseconds(period.nanoseconds / 8)

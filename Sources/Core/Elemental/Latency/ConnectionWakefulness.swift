@@ -1,19 +1,17 @@
 import NIOCore
 
 extension Latency {
-    /// Decides for one connection when its event loop stays awake.
     func wakefulness(on eventLoop: any EventLoop) -> any Wakefulness { ConnectionWakefulness(eventLoop, self) }
 }
 
-/// Keeps the event loop awake around a connection's values, as its ``Latency`` asks, and for a moment between the parts of a
-/// fast flow (``BulkFlow``).
+/// Keeps the event loop awake around a connection's values, as its ``Latency`` asks, and between the parts of a bulk
+/// flow.
 final class ConnectionWakefulness: Wakefulness {
     private let eventLoop: any EventLoop
-    /// `nil` where the loop may always sleep.
+    /// `nil` if the loop may always sleep between single values.
     private var awakeTime: AwakeTime?
     private var bulkFlow = BulkFlow()
     private var loop: SleeplessLoop?
-    /// Whether the loop will be woken for the next value of a steady flow.
     private var isNextValueAwaited = false
     private var isOver = false
 
@@ -33,8 +31,6 @@ final class ConnectionWakefulness: Wakefulness {
         loop?.release(from: purpose)
         loop = nil
     }
-
-    // MARK: Single values
 
     func beginBatch() {
         guard awakeTime != nil, let loop else { return }
@@ -69,8 +65,6 @@ final class ConnectionWakefulness: Wakefulness {
             }
         }
     }
-
-    // MARK: Fast flows
 
     func noteRead(_ byteCount: Int) { bulkFlow.noteRead(byteCount) }
 

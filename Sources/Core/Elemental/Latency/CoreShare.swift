@@ -1,39 +1,34 @@
 import NIOCore
 
-/// Notices that a thread which never sleeps shares its core: it got less processor time than has passed. No clock.
+/// Detects that a thread which never sleeps shares its core: it got less processor time than has passed. No clock.
 struct CoreShare {
-    /// What the thread should do because others want its core.
     enum Advice: Equatable {
-        /// Go on: the core is its own.
         case stay
-        /// Try another core.
         case move
-        /// Sleep as usual for that time.
         case rest(TimeAmount)
     }
 
-    /// Time awake that is judged as a whole.
+    /// The awake time after which the share is judged.
     static let window = TimeAmount.milliseconds(10)
-    /// The part of the window that a thread gets at least unless another one wants its core all the time. More than half, and
-    /// less than is left by a thread of the system's that runs for one tick of 4 ms.
+    /// The least part of the window that counts as an own core: more than half, and less than a system thread leaves
+    /// that runs for one tick of 4 ms.
     private let leastShare: Double
-    /// How long it waits before it does something about that, at most: two that share a core should not both leave it.
+    /// The longest random delay before it reacts: two threads that share a core should not both leave it.
     private static let longestDelay = TimeAmount.milliseconds(5)
     private static let maximumMoveCount = 3
     private static let longestRest = TimeAmount.seconds(10)
-    /// A yield that takes so long has let another thread run. One that finds nobody takes less than a microsecond.
+    /// A yield that takes longer has let another thread run; an uncontended one takes less than 1 µs.
     private static let longYield = TimeAmount.microseconds(10)
-    /// Long yields that follow one another within ``yieldDistance`` before the thread rests. On a core of its own there are some
-    /// fifty a second, on one that a sender or a control loop wants too several hundred.
+    /// Long yields within ``yieldDistance`` of each other before the thread rests. An own core has some fifty a second;
+    /// one that a sender or a control loop wants too, several hundred.
     private static let maximumYieldCount = 8
     private static let yieldDistance = TimeAmount.milliseconds(5)
 
     private let firstRest: TimeAmount
-    /// Whether there are cores between which the thread may move.
     private let mayMove: Bool
     private var elapsed = TimeAmount.zero
     private var used = TimeAmount.zero
-    /// What is left of the time to wait; `nil` while the core seems to be its own.
+    /// `nil` while the core seems to be its own.
     private var delay: TimeAmount?
     private var moveCount = 0
     private var rest: TimeAmount
@@ -45,7 +40,7 @@ struct CoreShare {
         rest = firstRest
     }
 
-    /// For one that is awake for a fast flow only: nothing is lost where it sleeps, so it neither moves nor insists.
+    /// For a thread that is awake for a bulk flow only: sleeping costs it little, so it neither moves nor insists.
     static var ofFlow: CoreShare { CoreShare(leastShare: 0.75, firstRest: .seconds(1)) }
 
     private init(leastShare: Double, firstRest: TimeAmount) {
@@ -55,12 +50,11 @@ struct CoreShare {
 
     /// Adds time awake.
     ///
-    /// A thread that shares its core is told up to three times to move to another one, of which some may be idle: the system
-    /// places what answers at once where it was asked. Only then it rests, twice as long each time.
+    /// A thread that shares its core is told up to three times to move to another one, of which some may be idle: the
+    /// system places a thread that answers at once on the core where it was asked. Then it rests, twice as long each
+    /// time.
     ///
-    /// - Parameters:
-    ///   - elapsed: the time that has passed.
-    ///   - used: the processor time of the thread meanwhile.
+    /// - Parameter used: the processor time of the thread meanwhile.
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used
@@ -68,12 +62,12 @@ struct CoreShare {
             guard self.elapsed >= delay else { return .stay }
             self.delay = nil
             defer { (self.elapsed, self.used) = (.zero, .zero) }
-            // Otherwise the other one has left meanwhile.
+            // Otherwise the other thread has left meanwhile.
             return isShared(self.elapsed, self.used) ? advice() : .stay
         }
         guard self.elapsed >= Self.window else { return .stay }
         if isShared(self.elapsed, self.used) {
-            // Another thread that never sleeps does not hold it up for so long at once: nobody may leave in the meantime.
+            // Another sleepless thread would not hold this one up for so long at once, so there is no race to leave.
             if elapsed >= .nanoseconds(2 * Self.window.nanoseconds) {
                 (self.elapsed, self.used) = (.zero, .zero)
                 return advice()
@@ -87,10 +81,8 @@ struct CoreShare {
         return .stay
     }
 
-    /// Adds a yield of the core.
-    ///
-    /// The thread's part of the core tells too little where the others want it for moments only: they get it for as long as
-    /// they like, since it yielded, and what has arrived waits.
+    /// Adds a yield of the core. Its share says too little about threads that want the core for moments only: they get
+    /// it for as long as they like after a yield, while input waits.
     mutating func noteYield(_ time: TimeAmount, at now: NIODeadline) -> Advice {
         let isLate = lastYield.map { now - $0 > Self.yieldDistance } ?? true
         if isLate { yieldCount = 0 }

@@ -3,58 +3,50 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// Keeps an event loop from sleeping while one of its connections wants that.
+/// Keeps an event loop from sleeping while one of its connections needs that. On the loop's thread.
 ///
-/// A pipe that always has a byte to read makes the loop look at its sockets again at once, after it has served all that
-/// are ready and run all tasks that are due: nothing starves, whatever else the loop does. On the loop's thread.
+/// A pipe that always has a byte to read makes the loop poll its sockets again at once, after it has served all ready
+/// ones and run all due tasks, so nothing starves.
 final class SleeplessLoop: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// What a connection wants it for.
     enum Purpose {
-        /// Single values arrive as early as possible, also where that takes another core.
+        /// Lowest latency of single values, also at the cost of another core.
         case latency
-        /// No time is lost between the parts of a fast flow.
+        /// No sleep between the parts of a bulk flow.
         case throughput
     }
 
-    /// Bytes in the full pipe. One is read in each turn of the loop.
+    /// Bytes in the full pipe. Each turn of the loop reads one.
     private static let byteCount = 4096
-    /// Turns between two looks at how much processor time the thread gets, unless a turn takes so long that it has waited.
+    /// Turns between two checks of the thread's processor time, unless a turn takes longer than ``longTurn``.
     private static let lookDistance = 128
     private static let longTurn = TimeAmount.milliseconds(1)
-    /// An event loop has a thread of its own. Unchecked: each thread sees its own value only.
+    /// Unchecked: each thread sees its own value only.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<SleeplessLoop>()
 
     private let eventLoop: any EventLoop
-    /// Connections that may keep it awake.
     private var userCount = 0
-    /// Those of them that want the lowest latency.
     private var latencyUserCount = 0
-    /// Whether one of its connections wants the lowest latency. Otherwise it is only awake while a fast flow lasts.
+    /// Otherwise it is only awake during a bulk flow.
     var servesLatency: Bool { latencyUserCount > 0 }
     private var channel: (any Channel)?
     private var isOpening = false
-    /// The pipe's other end.
     private var input: CInt = -1
     private var unreadCount = 0
-    /// When it may fall asleep.
     private var end = NIODeadline.uptimeNanoseconds(0)
-    /// Whether a read is pending, so that the loop does not sleep.
+    /// Whether a read is pending.
     private(set) var isAwake = false
-    /// Turns of the loop since there is a pipe in which it did not sleep.
+    /// Turns of the loop without sleep.
     private(set) var turnCount = 0
-    /// `nil` if it does not matter who else wants the core, which is so in tests only.
+    /// `nil` to ignore other threads, in tests only.
     var share: CoreShare? = CoreShare(coreCount: System.coreCount)
-    /// The same where only fast flows keep it awake.
     private var flowShare = CoreShare.ofFlow
-    /// When the thread's share of its core was last looked at: the time, and its processor time.
+    /// The last check: the time, and the thread's processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
-    /// When the latest turn ended.
     private var turned = NIODeadline.distantFuture
-    /// It sleeps as usual until then.
     private var restEnd = NIODeadline.uptimeNanoseconds(0)
-    /// What it calls on time, while it is awake.
+    /// Called on time while the loop is awake.
     private let tickers: TickerQueue
 
     private init(_ eventLoop: any EventLoop) {
@@ -62,15 +54,15 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers = TickerQueue.current(on: eventLoop)
     }
 
-    /// The one of the calling thread, an event loop's, for one more connection; ``release(from:)`` gives it back. `nil` where
-    /// there is only one core, or no such pipe.
+    /// The calling event loop's, with one more user; ``release(from:)`` ends the use. `nil` on a single core, and for
+    /// loops without pipes.
     static func retain(on eventLoop: any EventLoop, for purpose: Purpose) -> SleeplessLoop? {
         guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
         ofThread.currentValue = loop
         loop.userCount += 1
         if purpose == .latency {
-            // Whether a fast flow has found its core shared is nothing to it.
+            // Rests of a bulk flow do not count.
             if !loop.servesLatency { loop.rest(until: .uptimeNanoseconds(0)) }
             loop.latencyUserCount += 1
         }
@@ -78,13 +70,12 @@ final class SleeplessLoop: ChannelInboundHandler {
         return loop
     }
 
-    /// The one of the calling thread; `nil` if none of its connections wants one.
+    /// The calling event loop's; `nil` if it has no user.
     static var current: SleeplessLoop? {
         guard let loop = ofThread.currentValue, loop.userCount > 0 else { return nil }
         return loop
     }
 
-    /// The last connection closes the pipe.
     func release(from purpose: Purpose) {
         userCount -= 1
         if purpose == .latency { latencyUserCount -= 1 }
@@ -94,7 +85,6 @@ final class SleeplessLoop: ChannelInboundHandler {
         fallAsleep()
     }
 
-    /// Does not let the loop sleep before that time.
     func stayAwake(until end: NIODeadline, now: NIODeadline) {
         self.end = max(self.end, end)
         guard !isAwake, let channel, now >= restEnd else { return }
@@ -108,8 +98,6 @@ final class SleeplessLoop: ChannelInboundHandler {
         isAwake = false
         tickers.setTimer()
     }
-
-    // MARK: The pipe
 
     private func open() {
         guard !isOpening, let bootstrap = NIOPipeBootstrap(validatingGroup: eventLoop), let pipe = Self.makePipe()
@@ -167,29 +155,27 @@ final class SleeplessLoop: ChannelInboundHandler {
         turnCount &+= 1
         if turnCount.isMultiple(of: Self.lookDistance) || now > turned + Self.longTurn { look(at: now) }
         tickers.ring(at: now)
-        // It would be woken again at once for a call that is due soon.
+        // A call is due so soon that sleeping is not worth it.
         let isCallDue = servesLatency && tickers.firstDue - TickerQueue.lead <= now
         guard isAwake, now < end || isCallDue, now >= restEnd else {
-            // A fast flow keeps it awake for too short a time to be looked at otherwise.
+            // A bulk flow keeps it awake too shortly for the regular check.
             if isAwake, !servesLatency { look(at: now) }
             return fallAsleep()
         }
         turned = now
-        // The system takes who sends for about to sleep, and has the receiver wait for its core.
+        // The scheduler assumes that a sending thread is about to sleep, and lets the receiver wait for its core.
         sched_yield()
         if !servesLatency, isCoreWanted(since: now) { return fallAsleep() }
         context.read()
     }
 
-    /// The pipe was closed, by the last connection or with the event loop.
+    /// The pipe was closed, by the last user or with the event loop.
     func channelInactive(context: ChannelHandlerContext) {
-        // There may be another one by now.
         guard context.channel === channel else { return }
         channel = nil
         fallAsleep()
     }
 
-    /// Looks at how much of its core the thread gets.
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
         let advice = note(elapsed: now - looked.time, used: used - looked.used)
@@ -201,7 +187,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         }
     }
 
-    /// Whether others have had the core, which was yielded at that time, too often for a fast flow to stay awake.
+    /// Whether others took the yielded core too often for a bulk flow to stay awake.
     private func isCoreWanted(since yield: NIODeadline) -> Bool {
         let now = NIODeadline.now()
         guard case .rest(let time) = flowShare.noteYield(now - yield, at: now) else { return false }
@@ -214,10 +200,9 @@ final class SleeplessLoop: ChannelInboundHandler {
         return share?.note(elapsed: elapsed, used: used) ?? .stay
     }
 
-    /// Sleeps as usual until then, or until another connection wants the lowest latency.
+    /// Sleeps as usual until then, or until a connection needs the lowest latency.
     func rest(until end: NIODeadline) { restEnd = end }
 
-    /// The processor time that this thread has used.
     private static var usedTime: TimeAmount {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

@@ -1,25 +1,21 @@
 import NIOCore
 import NIOPosix
 
-/// Calls an action at fixed times on an event loop. On the loop's thread.
+/// Calls an action at a fixed rate on an event loop. On the loop's thread.
 ///
-/// A loop that does not sleep looks at the clock for it (``TickerQueue``). A timer would interrupt the loop at the very
-/// time at which the call is due, and setting it takes longer than the loop needs to look at all its sockets.
+/// A sleepless loop checks the clock itself (``TickerQueue``): a timer would interrupt it when the call is due, and
+/// setting one takes longer than polling all sockets.
 final class Ticker {
     static let shortestPeriod = TimeAmount.microseconds(10)
 
     private let eventLoop: any EventLoop
     private let period: TimeAmount
-    /// `nil` once it was stopped.
     private var action: ((NIODeadline) -> Void)?
-    /// When the next call is due.
     private(set) var due: NIODeadline
 
     /// May be called on any thread.
     ///
-    /// - Parameters:
-    ///   - period: from one call to the next.
-    ///   - action: gets the time at which the call was due.
+    /// - Parameter action: gets the time at which the call was due.
     init(on eventLoop: any EventLoop, every period: Duration, _ action: @escaping (NIODeadline) -> Void) {
         self.eventLoop = eventLoop
         self.period = max(TimeAmount(period), Self.shortestPeriod)
@@ -27,7 +23,7 @@ final class Ticker {
         due = .distantFuture
     }
 
-    /// Calls the action for the first time, and from now on until it is stopped; not at all if it was.
+    /// Makes the first call, unless the ticker was stopped.
     func start() {
         due = .now()
         ring(at: due)
@@ -38,46 +34,46 @@ final class Ticker {
         TickerQueue.current(on: eventLoop).remove(self)
     }
 
-    /// Calls the action, which is due: once, if it was due several times.
+    /// Makes the due call: one, even if several periods have passed.
     func ring(at now: NIODeadline) {
         guard let action else { return }
         let time = due + periods(since: due, now)
         action(time)
         guard self.action != nil else { return }
-        // Always later, also if the action takes longer than a period.
+        // Always in the future, even if the action takes longer than a period.
         due = time + periods(since: time, .now()) + period
         TickerQueue.current(on: eventLoop).add(self)
     }
 
-    /// So many whole periods that have passed.
+    /// The whole periods that have passed.
     private func periods(since time: NIODeadline, _ now: NIODeadline) -> TimeAmount {
         let elapsed = (now - time).nanoseconds
         return .nanoseconds(elapsed - elapsed % period.nanoseconds)
     }
 }
 
-/// The tickers of an event loop, which has one timer for all of them. On the loop's thread.
+/// The tickers of an event loop, which share one timer. On the loop's thread.
 ///
-/// With a timer each, those of several tickers that take too long would follow one another without end: an event loop looks at
-/// its sockets only when no timer has run out.
+/// Separate timers of several slow tickers would follow one another without end: an event loop polls its sockets only
+/// when no timer is due.
 final class TickerQueue {
-    /// How long before a call a loop that can do without sleep is woken: the system's timers are late.
+    /// How long before a call a sleepless loop is woken: the system's timers are late.
     static let lead = TimeAmount.microseconds(150)
-    /// The time that the loop has at least for its sockets between calls.
+    /// The minimum time that the loop has for its sockets between calls.
     private static let leastGap = TimeAmount.microseconds(20)
-    /// An event loop has a thread of its own. Unchecked: each thread sees its own value only.
+    /// Unchecked: each thread sees its own value only.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<TickerQueue>()
 
     private let eventLoop: any EventLoop
     private var tickers: [Ticker] = []
-    /// When the first call is due.
+    /// The time of the first call.
     private(set) var firstDue = NIODeadline.distantFuture
     private var timer: (time: NIODeadline, task: Scheduled<Void>)?
     private var isRinging = false
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// The one of the calling thread, an event loop's.
+    /// The calling event loop's.
     static func current(on eventLoop: any EventLoop) -> TickerQueue {
         if let queue = ofThread.currentValue, queue.eventLoop === eventLoop { return queue }
         let queue = TickerQueue(eventLoop)
@@ -85,7 +81,6 @@ final class TickerQueue {
         return queue
     }
 
-    /// The ticker is called once, when it is due.
     func add(_ ticker: Ticker) {
         tickers.append(ticker)
         firstDue = min(firstDue, ticker.due)
@@ -94,17 +89,16 @@ final class TickerQueue {
 
     func remove(_ ticker: Ticker) { tickers.removeAll { $0 === ticker } }
 
-    /// Calls those that are due, each once.
     func ring(at now: NIODeadline) {
         guard now >= firstDue, !isRinging else { return }
         isRinging = true
-        // Each is added again, for later.
+        // Each is added again for its next call.
         while let index = tickers.firstIndex(where: { $0.due <= now }) { tickers.remove(at: index).ring(at: now) }
         isRinging = false
         firstDue = tickers.lazy.map(\.due).min() ?? .distantFuture
     }
 
-    /// Sets the timer for the first call, unless the loop is awake and looks at the clock itself.
+    /// Sets the timer for the first call, unless the loop is awake and checks the clock itself.
     func setTimer() {
         let sleepless = SleeplessLoop.current
         guard !tickers.isEmpty, sleepless?.isAwake != true else { return }
@@ -112,7 +106,6 @@ final class TickerQueue {
         let isWoken = sleepless?.servesLatency == true && firstDue - Self.lead > now
         let time = isWoken ? firstDue - Self.lead : max(firstDue, now + Self.leastGap)
         if let timer {
-            // An earlier one sets it anew.
             if timer.time <= time { return }
             timer.task.cancel()
         }

@@ -1,6 +1,44 @@
 import CoreMetrics
 import Support
 
+/// Where a device's statistics are reported: the program's backend, and the dimensions of the metrics.
+///
+/// The clients of a service share an account: they choose their names, so there could be any number of them.
+struct MetricsAccount: Sendable, Hashable {
+    /// Which end this program is.
+    enum Role: String {
+        case client, service
+    }
+
+    fileprivate let factory: any MetricsFactory
+    /// Tells backends apart.
+    nonisolated(unsafe) private let identity: AnyObject
+    /// The labels are the service's name, such as `robot`, which is empty if the client connected by host and port; the
+    /// name of the service's instance, or its host and port; and the role. `instance` belongs to Prometheus.
+    fileprivate let dimensions: [(String, String)]
+
+    init(_ factory: any MetricsFactory, service: String, device: String, role: Role) {
+        self.factory = factory
+        identity = factory as AnyObject
+        dimensions = [("service", service), ("device", device), ("role", role.rawValue)]
+    }
+
+    /// The account of a client's device or of a service; `nil` if the program has no backend for metrics.
+    ///
+    /// Call it in the program's task, which may have a backend of its own.
+    static func current(service: String, device: String, role: Role) -> MetricsAccount? {
+        let factory = MetricsSystem.factory
+        guard !(factory is NOOPMetricsHandler) else { return nil }
+        return MetricsAccount(factory, service: service, device: device, role: role)
+    }
+
+    static func == (a: MetricsAccount, b: MetricsAccount) -> Bool {
+        a.identity === b.identity && a.dimensions.elementsEqual(b.dimensions, by: ==)
+    }
+
+    func hash(into hasher: inout Hasher) { for (_, value) in dimensions { hasher.combine(value) } }
+}
+
 /// The metrics of one account in the program's backend. Only one task uses it at a time.
 final class MetricsSeries: Sendable {
     /// In the order of ``MetricsSample/counts``.
@@ -8,8 +46,8 @@ final class MetricsSeries: Sendable {
     private let connections: Gauge
     private let roundTrip: CoreMetrics.Timer
 
-    init(_ key: MetricsAccount.Key, in factory: any MetricsFactory) {
-        let dimensions = key.dimensions
+    init(_ account: MetricsAccount) {
+        let (factory, dimensions) = (account.factory, account.dimensions)
         counters = MetricsSample.counts.map { count in
             let reason = count.reason.map { [("reason", $0)] } ?? []
             return Counter(label: "elemental_\(count.name)_total", dimensions: dimensions + reason, factory: factory)
@@ -45,28 +83,38 @@ struct MetricsReport: Sendable {
     var roundTrips: [Duration] = []
 
     /// Adds what a device has counted since `before`.
-    mutating func add(_ sample: MetricsSample, since before: MetricsSample) {
-        counted.add(sample, since: before)
-        if sample.roundTrips > before.roundTrips, let time = sample.statistics.roundTripTime { roundTrips.append(time) }
+    mutating func add(_ sample: (now: MetricsSample, before: MetricsSample)) {
+        let (now, before) = sample
+        counted.add(now, since: before)
+        if now.roundTrips > before.roundTrips, let time = now.statistics.roundTripTime { roundTrips.append(time) }
     }
 }
 
 /// The counts of a device at one moment, or what several have counted since an earlier one.
-struct MetricsSample: Sendable {
-    var statistics = DeviceStatistics()
+package struct MetricsSample: Sendable {
+    package var statistics: DeviceStatistics
     var reconnections = 0
     /// How many round trips were measured.
     var roundTrips = 0
 
-    /// A count that is reported as a counter.
-    struct Count: Sendable {
-        let path: WritableKeyPath<MetricsSample, Int> & Sendable
-        let name: String
-        /// Why messages were dropped.
-        var reason: String?
+    package init(_ statistics: DeviceStatistics = DeviceStatistics()) { self.statistics = statistics }
+
+    /// Adds what has been counted since `before`.
+    package mutating func add(_ now: MetricsSample, since before: MetricsSample = MetricsSample()) {
+        for count in Self.counts {
+            self[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
+        }
     }
 
-    static let counts = [
+    /// A count that is reported as a counter.
+    package struct Count: Sendable {
+        package let path: WritableKeyPath<MetricsSample, Int> & Sendable
+        let name: String
+        /// Why messages were dropped.
+        package var reason: String?
+    }
+
+    package static let counts = [
         Count(path: \.statistics.messagesReceived, name: "messages_received"),
         Count(path: \.statistics.messagesSent, name: "messages_sent"),
         Count(path: \.statistics.bytesReceived, name: "bytes_received"),
@@ -81,11 +129,4 @@ struct MetricsSample: Sendable {
         Count(path: \.statistics.datagramsForged, name: "messages_dropped", reason: "forged"),
         Count(path: \.reconnections, name: "reconnections"),
     ]
-
-    /// Adds what has been counted since `before`.
-    mutating func add(_ now: MetricsSample, since before: MetricsSample) {
-        for count in Self.counts {
-            self[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
-        }
-    }
 }

@@ -4,27 +4,24 @@ import NIOSSL
 import NIOTLS
 import Support
 
-/// The handler above TLS in a client's connection until it has a session: checks what TLS negotiated, and carries out
-/// what a ``ClientAdmission`` decides.
+/// The handler above TLS until a client's connection has a session: carries out what a ``ClientAdmission`` decides.
 final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     enum Outcome {
         case authorised(AuthorisingService)
-        /// The service said how to pair.
         case asked(PairingOffer)
         case windowOpened(OpenedPairing)
         case revoked(RemoteRevocation)
     }
 
     enum Failure: Error {
-        /// The service's key is not accepted.
         case otherKey(Fingerprint)
         /// The peer does not speak TLS, or TLS failed.
         case notEncrypted(String)
         case timedOut
-        /// The connection ended before the service answered, as happens to a host that has begun too many handshakes.
+        /// The connection ended before an answer, as happens to a host that has begun too many handshakes.
         case unanswered
         case closed
         case refused(AdmissionRefusal)
@@ -32,11 +29,8 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     struct Plan {
-        /// Whether the service may have that key.
         let accepts: @Sendable (Fingerprint) -> Bool
-        /// Begins the admission with a service that has proven that key.
         let makeAdmission: (Fingerprint) -> ClientAdmission
-        /// Stores a service that pairs, or removes it.
         let store: (PairedService, PairingStep) -> EventLoopFuture<Void>
         let timeout: TimeAmount
     }
@@ -92,8 +86,6 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.completion = completion
     }
 
-    // MARK: Channel
-
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: plan.timeout) { [self] in fail(.timedOut) }
@@ -131,8 +123,6 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         unwrapInboundIn(data).withUnsafeReadableBytes { bytes in advance { $0.receive(bytes) } }
     }
-
-    // MARK: Admission
 
     private func beginAdmission(_ negotiated: String?, _ context: ChannelHandlerContext) {
         guard case .handshake = phase else { return }
@@ -187,7 +177,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Completes a pairing whose connection has ended.
+    /// The connection has ended; a pairing may still complete.
     private func performClosed(_ action: ClientAdmission.Action) {
         switch action {
         case .authorised(let service): finish(.success(.authorised(service)))
@@ -204,8 +194,6 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
-
-    // MARK: Ends
 
     private func fail(_ failure: Failure) {
         if case .admission(let admission) = phase, admission.isCompleting { return }

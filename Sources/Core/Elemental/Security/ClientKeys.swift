@@ -6,29 +6,25 @@ import Support
 /// A client's identity and trusted services, which may appear while it runs, and the connections that wait for changes.
 /// All copies of a ``ClientSecurity`` share it: one look per second serves all their connections.
 final class ClientKeys: Sendable {
-    /// The trusted services and this client's own key, as last read.
     struct Trust: Sendable {
         let peers: TrustedPeers
         let own: Fingerprint
     }
 
-    private struct Watcher {
-        var told: TrustRevision?
-        let tell: @Sendable (Trust) -> Void
-    }
-
     private struct State {
         var keys: ClientSecurity.Keys?
-        var watchers: [ObjectIdentifier: Watcher] = [:]
+        /// What all watchers know.
+        var told: TrustRevision?
+        var watcherCount = 0
         var isLooking = false
     }
 
     private static let interval = TimeAmount.seconds(1)
 
     private let state = Locked(State())
+    private let news = EventHub<Trust>()
     private let find: @Sendable () throws -> ClientSecurity.Keys?
 
-    /// - Parameter find: returns identity and trusted services once there are any. It may block.
     init(_ find: @escaping @Sendable () throws -> ClientSecurity.Keys?) { self.find = find }
 
     convenience init(_ keys: ClientSecurity.Keys) {
@@ -52,16 +48,19 @@ final class ClientKeys: Sendable {
     /// released.
     func watch(on eventLoop: any EventLoop, _ handler: @escaping (Trust) -> Void) -> AnyObject {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
-        let registration = Registration(self)
+        let cancel = news.addEventHandler { trust in eventLoop.execute { handler.value(trust) } }
         let isFirst = state.withLock { state in
-            state.watchers[ObjectIdentifier(registration)] = Watcher { trust in
-                eventLoop.execute { handler.value(trust) }
-            }
+            state.watcherCount += 1
+            // The next look tells all.
+            state.told = nil
             defer { state.isLooking = true }
             return !state.isLooking
         }
         if isFirst { schedule() }
-        return registration
+        return Registration { [self] in
+            cancel()
+            state.withLock { $0.watcherCount -= 1 }
+        }
     }
 
     private func schedule() {
@@ -74,35 +73,24 @@ final class ClientKeys: Sendable {
     private func look() {
         if let keys = try? read() {
             let revision = keys.store.revision()
-            let isNews = state.withLock { state in state.watchers.values.contains { $0.told != revision } }
-            if isNews, let peers = try? keys.store.read() {
-                tell(Trust(peers: peers, own: keys.identity.fingerprint), revision)
+            if state.withLock({ $0.told }) != revision, let peers = try? keys.store.read() {
+                state.withLock { $0.told = revision }
+                news.emit(Trust(peers: peers, own: keys.identity.fingerprint))
             }
         }
         let goesOn = state.withLock { state in
-            state.isLooking = !state.watchers.isEmpty
+            state.isLooking = state.watcherCount > 0
             return state.isLooking
         }
         if goesOn { schedule() }
     }
 
-    private func tell(_ trust: Trust, _ revision: TrustRevision) {
-        let news = state.withLock { state in
-            let ids = state.watchers.filter { $0.value.told != revision }.map(\.key)
-            return ids.compactMap { id in
-                state.watchers[id]?.told = revision
-                return state.watchers[id]?.tell
-            }
-        }
-        for tell in news { tell(trust) }
-    }
-
     private final class Registration: Sendable {
-        private let keys: ClientKeys
+        private let cancel: @Sendable () -> Void
 
-        init(_ keys: ClientKeys) { self.keys = keys }
+        init(_ cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
 
-        deinit { keys.state.withLock { _ = $0.watchers.removeValue(forKey: ObjectIdentifier(self)) } }
+        deinit { cancel() }
     }
 }
 

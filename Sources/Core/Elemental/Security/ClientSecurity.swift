@@ -17,7 +17,6 @@ public struct ClientSecurity: Sendable {
     typealias Keys = ServiceSecurity.Keys
 
     let mode: Mode
-    /// `nil` if the client has no identity and gets none.
     let source: ClientKeys?
     /// As last read; `nil` if the client has no identity yet.
     var keys: Keys? { source?.known }
@@ -29,9 +28,7 @@ public struct ClientSecurity: Sendable {
         self.source = source
     }
 
-    /// Whether the kind of connection depends on the service. Otherwise nothing has to be read or decided.
-    ///
-    /// - Parameter announced: what the service says that it requires.
+    /// Whether the kind of connection depends on the service, whose TXT record says that it requires that policy.
     func needsDecision(_ announced: SecurityPolicy?) -> Bool {
         mode != .open && (source != nil || announced == .paired)
     }

@@ -3,34 +3,19 @@ import ElementalWire
 import NIOCore
 import NIOPosix
 
-enum ConnectionSecurity: Sendable {
-    case plain
-    case encrypted(ExpectedService)
-    /// Encrypted if the service admits this client because another service of the same identity is paired; otherwise
-    /// plain.
-    case encryptedOrPlain(ExpectedService)
-
-    /// The pins that decided it.
-    var pins: [TrustedService] {
-        switch self {
-        case .plain: []
-        case .encrypted(let expected), .encryptedOrPlain(let expected): expected.match.pins
-        }
-    }
-}
-
 /// The service that a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
-    /// What is known before its key is proven.
     let match: PinMatch
+    /// Whether the connection may be plain if the service does not admit this client: only another service of the same
+    /// identity is paired.
+    let mayBePlain: Bool
     fileprivate let target: ConnectionTarget
     fileprivate let peers: TrustedPeers
     fileprivate let store: any TrustStore
     /// The identity that an earlier connection of the same device has proven.
     fileprivate let proven: Fingerprint?
 
-    /// - Parameter service: the name by which the service introduced itself; `nil` before it has.
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
         if let proven, key != proven { return .identityChanged }
         var target = target
@@ -76,14 +61,16 @@ extension ClientSecurity {
     ///   - announced: what the service's TXT record says that it requires, which anyone can publish.
     ///   - proven: the identity that an earlier connection of the same device has proven; `nil` if none was encrypted.
     ///   - name: the service's name, or host and port, for messages.
+    /// - Returns: the service at the other end of an encrypted connection; `nil` for a plain connection.
     func decide(
         _ target: ConnectionTarget, announced: SecurityPolicy?, proven: Fingerprint?, name: String
-    ) throws(ElementalError) -> ConnectionSecurity {
-        guard mode != .open else { return .plain }
+    ) throws(ElementalError) -> ExpectedService? {
+        guard mode != .open else { return nil }
+        let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
         do {
             guard let keys = try source?.read() else {
-                if announced == .paired || proven != nil { throw ElementalError.notPaired(name) }
-                return .plain
+                if mustBeEncrypted { throw ElementalError.notPaired(name) }
+                return nil
             }
             try keys.identity.checkIsCurrent()
             let peers = try keys.store.read()
@@ -91,11 +78,9 @@ extension ClientSecurity {
             let isSibling = if case .sibling = match { true } else { false }
             // A host and port do not say which service is there; only its key does.
             if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
-                let expected = ExpectedService(
-                    identity: try TLSIdentity(keys.identity), match: match, target: target, peers: peers,
-                    store: keys.store, proven: proven)
-                let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
-                return isSibling && !mustBeEncrypted ? .encryptedOrPlain(expected) : .encrypted(expected)
+                return ExpectedService(
+                    identity: try TLSIdentity(keys.identity), match: match, mayBePlain: isSibling && !mustBeEncrypted,
+                    target: target, peers: peers, store: keys.store, proven: proven)
             }
         } catch let error as ElementalError {
             throw error
@@ -104,8 +89,8 @@ extension ClientSecurity {
                 .connectionFailed, "'\(name)' is not connected to without this client's identity and trusted services",
                 cause: error)
         }
-        if mode == .required || announced == .paired || proven != nil { throw .notPaired(name) }
-        return .plain
+        if mustBeEncrypted { throw .notPaired(name) }
+        return nil
     }
 }
 

@@ -14,24 +14,18 @@ protocol ServiceGateOwner: AnyObject {
     func gateReports(_ event: PairingEvent)
 }
 
-/// Holds the connections of a service that offers encryption, each in a ``ServiceGateHandler``, until their peers are
-/// known. On the service's event loop.
+/// Holds the connections of a service that offers encryption until their peers are known. On the service's event loop.
 final class ServiceGate {
     /// How long a client may be silent before it counts as a plain one that waits for the service; those wait for 3 s.
     /// A client of this framework sends at once, and its first packet may be lost twice.
     static let silence = TimeAmount.seconds(1)
-    /// How many bytes a peer may send until it is authorised.
-    static let maximumByteCount = 8 * 1024
 
-    /// How long handshake and admission may take.
     let timeout: TimeAmount
     let tls: TLSIdentity
     let trust: TrustWatch
     let logger: Logger
-    /// Shared by all connections.
     var window = PairingWindow()
     private let service: String
-    /// The number of the window that was last reported as open.
     private var reportedWindow: Int?
     private var windowTimer: Scheduled<Void>?
     let limits: AcceptLimits
@@ -74,8 +68,6 @@ final class ServiceGate {
         try owner.begin(channel, for: client)
     }
 
-    // MARK: Admission
-
     func makeAdmission(of client: Fingerprint, on channel: any Channel) -> ServiceAdmission {
         let trust = NIOLoopBound(trust, eventLoop: trust.eventLoop)
         return ServiceAdmission(
@@ -99,14 +91,14 @@ final class ServiceGate {
         storing.whenComplete { [self] result in
             switch result {
             case .success: owner?.gateReports(.paired(trusted))
-            case .failure(let error): owner?.gateReports(.failed(trusted, .notPaired(trusted.name, storing: error)))
+            case .failure(let error):
+                let text = "'\(trusted.name)' is not paired, because it cannot be stored: \(error)"
+                owner?.gateReports(.failed(trusted, ElementalError(.notPaired, text)))
             }
         }
         return storing.nonisolated()
     }
 
-    /// Removes a client from this service for an admin.
-    ///
     /// - Returns: the clients that it has paired.
     func revoke(
         _ client: Fingerprint, by admin: Fingerprint
@@ -117,8 +109,6 @@ final class ServiceGate {
             return (letIn.count, letIn.map { PairedName(fingerprint: $0.fingerprint, name: $0.name) })
         }
     }
-
-    // MARK: The pairing window
 
     func openPairing(_ kind: PairingSecret.Kind, for duration: Duration, role: Role) {
         guard !isClosed else { return }
@@ -165,8 +155,8 @@ final class ServiceGate {
 
 /// An event of a service's pairing window.
 public enum PairingEvent: Sendable {
-    /// Clients may pair with this code or secret, for so long, in this role at most. Show it to the person at the client,
-    /// and put it nowhere else.
+    /// Clients may pair with this code or secret for this time, in at most this role. Show it to the person at the
+    /// client, and put it nowhere else.
     case opened(PairingSecret, for: Duration, role: Role)
     /// An admin has opened the window over the network, and shows the code there.
     case openedByAdmin

@@ -19,7 +19,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case firstBytes(ByteBuffer?)
         case handshake
         case admission(ServiceAdmission)
-        /// Everything is sent; the client closes the connection.
         case closing
         case over
     }
@@ -37,8 +36,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         self.gate = gate
         self.id = id
     }
-
-    // MARK: Channel
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 
@@ -90,8 +87,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { drop(Session.describe(error)) }
 
-    // MARK: Ends
-
     func close() {
         let context = context
         finish()
@@ -117,14 +112,11 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         gate.remove(id)
     }
 
-    // MARK: Plain
-
     private func beginPlain() {
         guard case .firstBytes(let received) = phase else { return }
         begin(for: nil, received: received)
     }
 
-    /// Adds the session, passes it the bytes received, and removes this handler.
     private func begin(for client: AuthorisedClient?, received: ByteBuffer?) {
         guard let context else { return }
         gate.admit(id, client)
@@ -143,8 +135,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         context.pipeline.syncOperations.removeHandler(context: context, promise: nil)
     }
 
-    // MARK: TLS
-
     private func beginTLS() {
         guard let context, case .firstBytes(let received?) = phase else { return }
         // Too many handshakes are refused before they cost anything but the bytes.
@@ -153,7 +143,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         phase = .handshake
         let pipeline = context.pipeline.syncOperations
         do {
-            let byteLimit = ByteLimitHandler(ServiceGate.maximumByteCount)
+            let byteLimit = ByteLimitHandler(AdmissionReader.maximumByteCount)
             try pipeline.addHandlers(
                 [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
@@ -172,8 +162,6 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
         phase = .admission(gate.makeAdmission(of: fingerprint, on: context.channel))
     }
-
-    // MARK: Admission
 
     private func advance(_ body: (inout ServiceAdmission, inout PairingWindow) -> [ServiceAdmission.Action]) {
         guard case .admission(var admission) = phase else { return }
@@ -240,10 +228,8 @@ extension AdmissionRefusal {
 
 /// Classifies a connection by its first bytes. No sockets, no timers.
 enum FirstBytes: Equatable {
-    /// A TLS ClientHello.
     case tls
     case plain
-    /// The bytes could begin a ClientHello.
     case undecided
 
     /// This many bytes identify a ClientHello: the header of a TLS record (RFC 8446, 5.1) and the type of its first

@@ -11,7 +11,7 @@ import NIOPosix
 public struct ServiceSecurity: Sendable {
     /// What the service requires of its clients.
     public let policy: SecurityPolicy
-    /// Identity and trusted clients; `nil` for an open service.
+    /// `nil` for an open service.
     let keys: Keys?
 
     struct Keys: Sendable {
@@ -53,7 +53,6 @@ struct ServiceKeys: Sendable {
 extension ServiceSecurity {
     /// Reads identity and trusted clients, on a thread that may block.
     ///
-    /// - Parameter now: the clock of the rate limits.
     /// - Returns: `nil` for an open service.
     /// - Throws: ``ElementalError/Code/listeningFailed`` if either cannot be used: the service must not start then.
     func load(now: @escaping @Sendable () -> NIODeadline) async throws(ElementalError) -> ServiceKeys? {

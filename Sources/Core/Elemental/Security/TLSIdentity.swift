@@ -69,8 +69,6 @@ struct TLSIdentity: Sendable {
         }
     }
 
-    /// A handler for one connection of a client.
-    ///
     /// - Parameter accepts: decides whether the service may have that identity, before the client sends its
     ///   certificate.
     func makeClientHandler(accepts: @escaping @Sendable (Fingerprint) -> Bool) throws -> NIOSSLClientHandler {

@@ -17,33 +17,34 @@ final class TrustWatch {
             revision = store.revision()
             peers = try store.read()
         }
+
+        /// `nil` if nothing has changed since that revision. Blocks.
+        init?(_ store: any TrustStore, since known: TrustRevision?) throws {
+            guard store.revision() != known else { return nil }
+            try self.init(store)
+        }
     }
 
     enum Change {
-        /// Clients may do more or less than before.
         case trust
         /// The store cannot be read: nobody is trusted until it can.
         case unavailable(any Error)
         case available
-        /// The service's identity was replaced or removed.
         case identityLost(any Error)
     }
 
     private static let interval = TimeAmount.seconds(1)
 
-    private let identity: any Identity
-    private let store: any TrustStore
+    private let keys: ServiceKeys
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
-    /// `nil` while the store cannot be read.
     private var snapshot: Snapshot?
     private var timer: Scheduled<Void>?
     private var report: (Change) -> Void = { _ in }
 
     init(_ keys: ServiceKeys, service: String, on eventLoop: any EventLoop, logger: Logger) {
-        identity = keys.identity
-        store = keys.store
+        self.keys = keys
         snapshot = keys.snapshot
         self.service = service
         self.eventLoop = eventLoop
@@ -54,7 +55,7 @@ final class TrustWatch {
     /// the same user has, needs no pairing.
     func role(of client: Fingerprint) -> Role? {
         guard let snapshot else { return nil }
-        return client == identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
+        return client == keys.identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
     }
 
     func storedRole(of client: Fingerprint) throws(AdmissionRefusal) -> Role? {
@@ -62,13 +63,11 @@ final class TrustWatch {
         return role(of: client)
     }
 
-    /// Changes the store.
-    ///
     /// - Returns: a future that succeeds when the change is stored and in effect.
     func update<Value: Sendable>(
         _ change: @escaping @Sendable (inout TrustedPeers) throws -> Value
     ) -> EventLoopFuture<Value> {
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [store] in
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [store = keys.store] in
             let value = try store.update(change)
             return (value, try Snapshot(store))
         }.assumeIsolated().map { [self] (value, snapshot) in
@@ -78,8 +77,6 @@ final class TrustWatch {
     }
 
     /// Checks the store and the identity once a second from now on.
-    ///
-    /// - Parameter report: called after a change.
     func start(_ report: @escaping (Change) -> Void) {
         self.report = report
         schedule()
@@ -96,19 +93,19 @@ final class TrustWatch {
     }
 
     private func look() {
-        let (identity, store) = (identity, store)
+        let (identity, store) = (keys.identity, keys.store)
         let known = snapshot?.revision
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { () -> Result<Snapshot?, IdentityLost> in
-            do { try identity.checkIsCurrent() } catch { return .failure(IdentityLost(cause: error)) }
-            return .success(store.revision() == known ? nil : try Snapshot(store))
+        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
+            do { try identity.checkIsCurrent() } catch { throw IdentityLost(cause: error) }
+            return try Snapshot(store, since: known)
         }.assumeIsolated().whenComplete { [self] result in
             // Stopped meanwhile.
             guard timer != nil else { return }
-            if case .success(.failure(let lost)) = result { return report(.identityLost(lost.cause)) }
+            if case .failure(let lost as IdentityLost) = result { return report(.identityLost(lost.cause)) }
             schedule()
             // This service's own change is newer than what was read meanwhile.
             guard snapshot?.revision == known else { return }
-            switch result.flatMap({ $0.mapError { $0 } }) {
+            switch result {
             case .success(nil): return
             case .success(let snapshot?): use(snapshot)
             case .failure(let error):

@@ -8,7 +8,6 @@ import Support
 /// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
 /// it out.
 struct UnauthorisedConnections: Sendable {
-    /// Limits on connections at a time, or on something per second.
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
@@ -24,75 +23,53 @@ struct UnauthorisedConnections: Sendable {
     static let reservedHandshakesPerSecond = 50
     /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
-    /// The number of remembered hosts; beyond it the oldest is forgotten.
     static let maximumReservationCount = 1024
 
     typealias ID = ObjectIdentifier
 
     private struct Place {
         let host: PeerHost
-        /// Whether the connection counts for its host alone.
         let isReserved: Bool
     }
 
     private var places: [ID: Place] = [:]
-    /// Without the reserved places.
-    private var count = 0
-    private var hosts: [PeerHost: Int] = [:]
-    private var networks: [UInt64: Int] = [:]
-    private var handshakes = BoundedRates(handshakesPerSecond)
-    private var reservedHandshakes = RateLimits<PeerHost>(perSecond: reservedHandshakesPerSecond)
-    private var wasted = BoundedRates(wastedPerSecond)
+    private var handshakes = BoundedRates(handshakesPerSecond, perHostAlone: reservedHandshakesPerSecond)
+    private var wasted = BoundedRates(wastedPerSecond, perHostAlone: wastedPerSecond.perHost)
     private var reservations: [PeerHost: NIODeadline] = [:]
 
-    var rememberedCount: Int { handshakes.rememberedCount + reservedHandshakes.count + wasted.rememberedCount }
+    var rememberedCount: Int { handshakes.rememberedCount + wasted.rememberedCount }
 
     /// - Returns: `false` if there are too many connections; close this one then.
     mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
-        guard hosts[host, default: 0] < Self.connections.perHost else { return false }
+        guard places.values.count(where: { $0.host == host }) < Self.connections.perHost else { return false }
         let place = Place(host: host, isReserved: isReserved(host, at: now))
         guard wasted.allows(host, alone: place.isReserved, at: now) else { return false }
         if !place.isReserved {
-            guard count < Self.connections.inAll else { return false }
+            let others = places.values.filter { !$0.isReserved }
+            guard others.count < Self.connections.inAll else { return false }
             if let network = host.network {
-                guard networks[network, default: 0] < Self.connections.perNetwork else { return false }
-                networks[network, default: 0] += 1
+                let neighbours = others.count { $0.host.network == network }
+                guard neighbours < Self.connections.perNetwork else { return false }
             }
-            count += 1
         }
-        hosts[host, default: 0] += 1
         places[id] = place
         return true
     }
 
-    /// The connection has a session now.
-    mutating func remove(_ id: ID) { _ = removePlace(id) }
+    mutating func remove(_ id: ID) { places[id] = nil }
 
     /// The connection was closed without a session.
     mutating func waste(_ id: ID, at now: NIODeadline) {
-        guard let place = removePlace(id) else { return }
+        guard let place = places.removeValue(forKey: id) else { return }
         wasted.take(place.host, alone: place.isReserved, at: now)
-    }
-
-    private mutating func removePlace(_ id: ID) -> Place? {
-        guard let place = places.removeValue(forKey: id) else { return nil }
-        hosts.decrement(place.host)
-        guard !place.isReserved else { return place }
-        if let network = place.host.network { networks.decrement(network) }
-        count -= 1
-        return place
     }
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
     mutating func beginHandshake(_ id: ID, at now: NIODeadline) -> Bool {
-        guard let place = places[id] else { return false }
-        if place.isReserved {
-            guard reservedHandshakes.allows(place.host, at: now) else { return false }
-            reservedHandshakes.take(place.host, at: now)
-        } else {
-            guard handshakes.allows(place.host, alone: false, at: now) else { return false }
-            handshakes.take(place.host, alone: false, at: now)
+        guard let place = places[id], handshakes.allows(place.host, alone: place.isReserved, at: now) else {
+            return false
         }
+        handshakes.take(place.host, alone: place.isReserved, at: now)
         return true
     }
 
@@ -112,38 +89,33 @@ struct UnauthorisedConnections: Sendable {
     }
 }
 
-/// Limits per second.
 private struct BoundedRates: Sendable {
     private var all: RateLimit
     private var hosts: RateLimits<PeerHost>
+    /// Of hosts that are counted only by themselves.
+    private var aloneHosts: RateLimits<PeerHost>
     private var networks: RateLimits<UInt64>
 
-    init(_ bounds: UnauthorisedConnections.Bounds) {
+    init(_ bounds: UnauthorisedConnections.Bounds, perHostAlone: Int) {
         all = RateLimit(perSecond: bounds.inAll)
         hosts = RateLimits(perSecond: bounds.perHost)
+        aloneHosts = RateLimits(perSecond: perHostAlone)
         networks = RateLimits(perSecond: bounds.perNetwork)
     }
 
-    var rememberedCount: Int { hosts.count + networks.count }
+    var rememberedCount: Int { hosts.count + aloneHosts.count + networks.count }
 
-    /// - Parameter isAlone: whether the host counts for itself alone.
     func allows(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) -> Bool {
-        guard hosts.allows(host, at: now) else { return false }
-        return isAlone || all.allows(at: now) && host.network.map { networks.allows($0, at: now) } != false
+        if isAlone { return aloneHosts.allows(host, at: now) }
+        return hosts.allows(host, at: now) && all.allows(at: now)
+            && host.network.map { networks.allows($0, at: now) } != false
     }
 
     mutating func take(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) {
+        if isAlone { return aloneHosts.take(host, at: now) }
         hosts.take(host, at: now)
-        guard !isAlone else { return }
         all.take(at: now)
         if let network = host.network { networks.take(network, at: now) }
-    }
-}
-
-extension Dictionary where Value == Int {
-    fileprivate mutating func decrement(_ key: Key) {
-        let count = self[key, default: 1] - 1
-        self[key] = count == 0 ? nil : count
     }
 }
 
@@ -161,7 +133,6 @@ struct RateLimit: Sendable {
 
     func allows(at now: NIODeadline) -> Bool { max(recovery, now) + interval <= now + .seconds(1) }
 
-    /// - Returns: whether one was available.
     @discardableResult
     mutating func take(at now: NIODeadline) -> Bool {
         guard allows(at: now) else { return false }
@@ -174,7 +145,6 @@ struct RateLimit: Sendable {
 struct RateLimits<Key: Hashable & Sendable>: Sendable {
     private let perSecond: Int
     private var limits: [Key: RateLimit] = [:]
-    /// The number of keys at which full buckets are searched for.
     private var searchCount = 64
 
     init(perSecond: Int) { self.perSecond = perSecond }
@@ -196,7 +166,6 @@ final class AcceptLimits: Sendable {
     private let connections = Locked(UnauthorisedConnections())
     private let now: @Sendable () -> NIODeadline
 
-    /// - Parameter now: the clock of the rate limits.
     init(now: @escaping @Sendable () -> NIODeadline) { self.now = now }
 
     func add(_ channel: any Channel) -> Bool {
@@ -231,26 +200,4 @@ final class AcceptLimitHandler: ChannelInboundHandler {
         channel.closeFuture.whenComplete { [limits] _ in limits.waste(id) }
         context.fireChannelRead(data)
     }
-}
-
-/// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated, so
-/// they get only a part of the service's resources.
-struct PlainClients {
-    /// How many of the 254 UDP identifiers they can have.
-    static let maximumIdentifierCount = 64
-
-    private var sessions: [Session] = []
-
-    /// The part of a service's places that they can have: half, and at least one.
-    static func capacity(of places: Int) -> Int { (places + 1) / 2 }
-
-    var count: Int { sessions.count }
-
-    var identifierCount: Int { sessions.count { $0.udpIdentifier != 0 } }
-
-    mutating func add(_ session: Session) { sessions.append(session) }
-
-    mutating func remove(_ session: Session) { sessions.removeAll { $0 === session } }
-
-    func oldest(where matches: (Session) -> Bool) -> Session? { sessions.first(where: matches) }
 }

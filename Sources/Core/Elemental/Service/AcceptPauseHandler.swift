@@ -11,7 +11,8 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
     package typealias InboundIn = any Channel
 
     private let logger: Logger
-    private var pause = AcceptPause()
+    private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
+    /// Set while it is paused.
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
@@ -27,7 +28,7 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
     }
 
     package func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        pause.succeed()
+        backOff.reset()
         context.fireChannelRead(data)
     }
 
@@ -35,7 +36,8 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         guard let error = error as? IOError, Self.isShortage(error.errnoCode) else {
             return context.fireErrorCaught(error)
         }
-        guard let delay = pause.begin() else { return }
+        guard timer == nil else { return }
+        let delay = TimeAmount(backOff.next())
         logger.warning(
             "no connection can be accepted; raise the limit of open files (ulimit -n)",
             metadata: [
@@ -46,10 +48,10 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         timer = context.eventLoop.assumeIsolated().scheduleTask(in: delay) { [self] in goOn() }
     }
 
-    /// A connection was closed, so a descriptor is free again.
     package func goOn() {
-        guard let context, pause.end() else { return }
-        timer?.cancel()
+        guard let context, let timer else { return }
+        timer.cancel()
+        self.timer = nil
         accept(true, context)
     }
 
@@ -65,27 +67,4 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         default: false
         }
     }
-}
-
-/// Decides when to accept again: takes events, returns actions. No sockets, no timers.
-struct AcceptPause {
-    private(set) var isOn = false
-    private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
-
-    /// - Returns: the delay before the next attempt; `nil` if accepting is already paused.
-    mutating func begin() -> TimeAmount? {
-        guard !isOn else { return nil }
-        isOn = true
-        return TimeAmount(backOff.next())
-    }
-
-    /// The delay has elapsed, or a connection was closed.
-    ///
-    /// - Returns: whether to resume accepting.
-    mutating func end() -> Bool {
-        defer { isOn = false }
-        return isOn
-    }
-
-    mutating func succeed() { backOff.reset() }
 }

@@ -38,7 +38,6 @@ struct CurrentValues {
         self.policy = policy
     }
 
-    /// The elements as clients with that role see them.
     mutating func table(for role: Role) -> ElementTable {
         if policy == .open { return table }
         if let known = tables[role] { return known }
@@ -55,7 +54,7 @@ struct CurrentValues {
         device.outbound.withLock { $0.peer.withhold(hidden) }
     }
 
-    /// Replaces the elements, and drops the values of those whose definitions differ.
+    /// Drops the values of elements whose definitions differ.
     mutating func use(_ table: ElementTable) {
         tables.removeAll()
         for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }
@@ -82,7 +81,6 @@ struct CurrentValues {
         }
     }
 
-    /// - Returns: whether there was a value.
     mutating func clear(_ id: Int8) -> Bool {
         guard self[id] != nil else { return false }
         values[Int(id)] = nil

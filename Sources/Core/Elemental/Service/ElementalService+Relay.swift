@@ -49,12 +49,7 @@ extension ElementalService {
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
     ) -> HandlerRegistration {
-        relay(element.definition) {
-            Value(received: $0)
-        } deciding: { [weak self] value, device in
-            let accepted = try await decide(value, device)
-            if element.definition.access.contains(.read) { try self?.send(accepted, to: element) }
-        }
+        relay(element.definition, reading: { Value(received: $0) }, decide) { try $0.send($1, to: element) }
     }
 
     /// Accepts and forwards values of an element known at run time; `decide` may wait.
@@ -65,17 +60,15 @@ extension ElementalService {
         _ element: ElementDefinition,
         deciding decide: @escaping @Sendable (ElementValue, ElementalDevice) async throws -> ElementValue
     ) -> HandlerRegistration {
-        relay(element) {
-            ElementValue(received: $0, type: element.type)
-        } deciding: { [weak self] value, device in
-            let accepted = try await decide(value, device)
-            if element.access.contains(.read) { try self?.send(accepted, to: element) }
+        relay(element, reading: { ElementValue(received: $0, type: element.type) }, decide) {
+            try $0.send($1, to: element)
         }
     }
 
     private func relay<Value: Sendable>(
         _ element: ElementDefinition, reading read: @escaping @Sendable (ReceivedBytes) -> Value?,
-        deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Void
+        _ decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value,
+        send: @escaping @Sendable (ElementalService, Value) throws -> [SendFailure]
     ) -> HandlerRegistration {
         let decisions = Decisions<Value>()
         return addHandler(for: element.id) { [weak self] bytes, device in
@@ -84,7 +77,8 @@ extension ElementalService {
             Task { [weak self] in
                 while let (value, device, decision) = decisions.next() {
                     do {
-                        try await decide(value, device)
+                        let accepted = try await decide(value, device)
+                        if element.access.contains(.read), let self { _ = try send(self, accepted) }
                     } catch {
                         self?.refuse(element, from: device, ValueRefusal(because: error))
                     }

@@ -86,7 +86,6 @@ extension ElementalService: Service {
             }
         }
         guard let (listener, publication) = running else {
-            // Another task is stopping the service.
             await uncancelled { _ = await ended?.wait() }
             return
         }
@@ -122,7 +121,6 @@ extension ElementalService: Service {
         if let failure = shared.failure.withLock({ $0 }) { throw failure }
     }
 
-    /// Opens when the current run has ended; `nil` if there is none.
     var ended: Latch? {
         state.withLock { state in
             switch state {

@@ -19,12 +19,12 @@ extension ElementalService {
             throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
         }
         guard let listener else { throw ElementalError(.invalidState, "the service '\(service)' is not running") }
-        listener.changePairing { $0.openPairing(kind, for: duration, role: role) }
+        listener.execute { $0.gate?.openPairing(kind, for: duration, role: role) }
     }
 
     /// Closes the pairing window, if it is open.
     public func closePairing() {
-        listener?.changePairing { $0.closePairing() }
+        listener?.execute { $0.gate?.closePairing() }
     }
 
     /// Keeps the TXT record's pairing entry up to date.
@@ -65,15 +65,5 @@ extension SecurityEntries {
     init(_ security: ServiceSecurity) {
         self.init(policy: security.policy)
         shortFingerprint = security.keys?.identity.fingerprint.short
-    }
-}
-
-extension ElementalError {
-    static func trustUnavailable(_ service: String, _ error: any Error) -> ElementalError {
-        ElementalError(.notPaired, "'\(service)' trusts nobody until it can read whom it trusts: \(error)")
-    }
-
-    static func identityLost(_ service: String, _ error: any Error) -> ElementalError {
-        ElementalError(.identityChanged, "'\(service)' ends, because its identity is no longer valid: \(error)")
     }
 }

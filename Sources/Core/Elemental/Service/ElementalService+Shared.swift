@@ -11,10 +11,9 @@ extension ElementalService {
         let handlers = HandlerTable()
         let events = EventHub<ServiceEvent>()
         let admission = Locked<(@Sendable (ConnectionRequest) -> Admission)?>(nil)
-        let devices = Locked(DeviceRoster())
+        let devices = Locked<[ElementalDevice]>([])
         let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
-        /// The security entries of the TXT record.
         let security: Locked<SecurityEntries>
         /// Why the service failed since it was last started.
         let failure = Locked<ElementalError?>(nil)
@@ -32,7 +31,6 @@ extension ElementalService {
 
         var table: ElementTable { current.withLock { $0.table } }
 
-        /// The elements as clients with that role see them.
         func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
 
         var policy: SecurityPolicy { configuration.securityPolicy }
@@ -42,9 +40,9 @@ extension ElementalService {
 extension ElementalService.Shared {
     /// A device that the sender of a value of `length` bytes has to wait for.
     func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
-        devices.withLock { roster in
+        devices.withLock { devices in
             var congested: ElementalDevice?
-            roster.devices.forEachUnretained { device in
+            devices.forEachUnretained { device in
                 let isCongested = device.congestion.isAny
                 // Below the high watermark there is room for any value that fits between it and the queue's maximum.
                 let spare = device.limits.maximumQueueByteCount - device.limits.readyQueueByteCount
@@ -58,19 +56,18 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Adds a ready device to those that values are sent to.
     func add(_ device: ElementalDevice) {
         // The elements may have been replaced since the device connected.
         current.withLock { values in
             values.restrict(device)
-            devices.withLock { $0.insert(device) }
+            devices.withLock { $0.append(device) }
         }
     }
 
     func use(_ elements: ElementCatalogue) {
         current.withLock { values in
             values.use(ElementTable(elements))
-            for device in devices.withLock({ $0.devices }) { values.restrict(device) }
+            for device in devices.withLock({ $0 }) { values.restrict(device) }
         }
     }
 
@@ -115,29 +112,6 @@ extension ElementalService.Shared {
         guard configuration.isPublished else { return "elemental pair HOST:PORT" }
         // Quoted for a shell.
         return "elemental pair '" + "\(name)/\(displayName)".replacing("'", with: "'\\''") + "'"
-    }
-}
-
-/// A service's devices, in an array for fast iteration.
-struct DeviceRoster {
-    private(set) var devices: [ElementalDevice] = []
-    private var positions: [ObjectIdentifier: Int] = [:]
-
-    mutating func insert(_ device: ElementalDevice) {
-        guard positions[ObjectIdentifier(device)] == nil else { return }
-        positions[ObjectIdentifier(device)] = devices.count
-        devices.append(device)
-    }
-
-    /// - Returns: whether the device was present.
-    mutating func remove(_ device: ElementalDevice) -> Bool {
-        guard let position = positions.removeValue(forKey: ObjectIdentifier(device)) else { return false }
-        let last = devices.removeLast()
-        if last !== device {
-            devices[position] = last
-            positions[ObjectIdentifier(last)] = position
-        }
-        return true
     }
 }
 

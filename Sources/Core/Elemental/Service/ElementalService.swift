@@ -53,7 +53,7 @@ public final class ElementalService: Sendable {
     /// The elements that can be controlled and read.
     public var elements: ElementCatalogue { shared.table.catalogue }
     /// The connected devices.
-    public var devices: [ElementalDevice] { shared.devices.withLock { $0.devices } }
+    public var devices: [ElementalDevice] { shared.devices.withLock { $0 } }
     /// The port that the service listens on, or `nil` when it is not running.
     public var port: Int? { listener?.port }
     /// How it listens, publishes and limits its clients.
@@ -115,7 +115,7 @@ public final class ElementalService: Sendable {
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
         shared.use(elements)
-        listener?.disconnectDevices(reason)
+        listener?.execute { $0.disconnectAll(reason) }
     }
 }
 

@@ -10,7 +10,6 @@ struct Listener: Sendable {
     private let tcp: KeptChannel
     let udp: KeptChannel?
     private let server: NIOLoopBound<ServiceServer>
-    /// The loop of the service's sessions.
     let eventLoop: any EventLoop
 
     /// How many ports that the system chose for TCP are tried until one is free for UDP too.
@@ -153,7 +152,7 @@ struct Listener: Sendable {
         let channel = try await DatagramBootstrap.elemental(on: eventLoop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
+                    try channel.pipeline.syncOperations.addHandler(server.value.makeDatagramHandler())
                 }
             }
             .bind(to: address).get()
@@ -165,16 +164,9 @@ struct Listener: Sendable {
         await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    func emitLater(_ event: ServiceEvent) {
-        eventLoop.execute { [server] in server.value.service.events.emit(event) }
-    }
-
-    func changePairing(_ change: @escaping @Sendable (ServiceGate) -> Void) {
-        eventLoop.execute { [server] in if let gate = server.value.gate { change(gate) } }
-    }
-
-    func disconnectDevices(_ reason: String) {
-        eventLoop.execute { [server] in server.value.disconnectAll(reason) }
+    /// Runs the body later, on the service's event loop.
+    func execute(_ body: @escaping @Sendable (ServiceServer) -> Void) {
+        eventLoop.execute { [server] in body(server.value) }
     }
 
     /// Stops accepting, sends the devices the reason and waits until they have disconnected.

@@ -12,7 +12,6 @@ final class Publication: Sendable {
     private let publishedName = Locked<String?>(nil)
     private let watching = Locked<Task<Void, Never>?>(nil)
 
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if a name cannot be published.
     init(_ service: ElementalService.Shared, _ listener: Listener) throws(ElementalError) {
         self.service = service
         self.listener = listener
@@ -38,9 +37,7 @@ final class Publication: Sendable {
         own.start()
     }
 
-    /// Publishes the service's current TXT entries.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue``; both listings stay as they are.
+    /// If it throws, both listings stay as they are.
     func updateTXT() throws(ElementalError) {
         do {
             try own.update(txt: service.txtRecord(instanceName: nil))
@@ -63,12 +60,14 @@ final class Publication: Sendable {
         switch event {
         case .published(let name), .renamed(_, let name):
             publishCommon(name)
-            listener.emitLater(.published(name: name))
+            emit(.published(name: name))
         case .failed(let error, let delay):
-            listener.emitLater(
-                .failedToPublish(ElementalError(.discoveryFailed, error.message, cause: error.cause), retryIn: delay))
+            let error = ElementalError(.discoveryFailed, error.message, cause: error.cause)
+            emit(.failedToPublish(error, retryIn: delay))
         }
     }
+
+    private func emit(_ event: ServiceEvent) { listener.execute { $0.service.events.emit(event) } }
 
     /// The common listing uses the name that the service's own listing got. If it fails, the service is still found by
     /// its own type, and the publisher keeps retrying.

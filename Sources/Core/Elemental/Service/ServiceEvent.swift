@@ -29,12 +29,6 @@ public enum ServiceEvent: Sendable {
     case stopped
 }
 
-extension ElementalError {
-    static func notPaired(_ client: String, storing error: any Error) -> ElementalError {
-        ElementalError(.notPaired, "'\(client)' is not paired, because it cannot be stored: \(error)")
-    }
-}
-
 extension ServiceEvent: CustomStringConvertible {
     /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. It never has a
     /// pairing code. Names and reasons from other programs are escaped.

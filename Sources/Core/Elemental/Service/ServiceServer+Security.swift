@@ -27,18 +27,18 @@ extension ServiceServer: ServiceGateOwner {
         case .trust: enforceTrust("this client is no longer paired")
         case .unavailable(let error):
             enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
-            service.events.emit(.trustUnavailable(.trustUnavailable(service.name, error)))
+            let text = "'\(service.name)' trusts nobody until it can read whom it trusts: \(error)"
+            service.events.emit(.trustUnavailable(ElementalError(.notPaired, text)))
         case .available:
             enforceTrust("this client is no longer paired")
             service.events.emit(.trustAvailable)
         case .identityLost(let error):
-            service.events.emit(.failed(.identityLost(service.name, error)))
+            let text = "'\(service.name)' ends, because its identity is no longer valid: \(error)"
+            service.events.emit(.failed(ElementalError(.identityChanged, text)))
         }
     }
 
     /// Ends the sessions of clients whose role has become lower than when they were admitted.
-    ///
-    /// - Parameter reason: sent to a client that has no role any more.
     private func enforceTrust(_ reason: String) {
         guard let gate else { return }
         for session in sessions.values {

@@ -13,20 +13,19 @@ final class ServiceServer: SessionOwner {
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
-    /// Exclusive access is not checked: it is used only on the loop, and nothing is called during an access.
+    // Unchecked: used only on the loop, and nothing is called during an access.
     @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
-    /// How many sessions each address has.
     private var hosts: [PeerHost: Int] = [:]
     private var deviceCapacity: Int
-    private var plainClients = PlainClients()
+    /// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated,
+    /// so they get only a part of the service's resources.
+    private var plainClients: [Session] = []
     /// Sessions that are closing because a paired client took their place.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// On the loop that accepts.
     private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
-    /// The size of all connections' incomplete values.
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
     private(set) var gate: ServiceGate?
@@ -37,7 +36,6 @@ final class ServiceServer: SessionOwner {
     /// ``DeviceLimits/closeTimeout``. Others are closed as soon as the reason is sent.
     private static let maximumRefusedCount = 16
 
-    /// - Parameter keys: identity and trusted clients; `nil` for an open service.
     init(
         service: ElementalService.Shared, eventLoop: any EventLoop, keys: ServiceKeys? = nil,
         metrics: MetricsAccount? = nil
@@ -88,15 +86,11 @@ final class ServiceServer: SessionOwner {
         if eventLoop.inEventLoop { handler.value.goOn() } else { eventLoop.execute { handler.value.goOn() } }
     }
 
-    /// Gives an accepted connection a session, now or once the peer is known.
     func receive(_ channel: any Channel) throws {
         guard let gate else { return _ = try accept(channel) }
         try gate.accept(channel)
     }
 
-    /// - Parameters:
-    ///   - kind: what lies between the session's bytes and the network.
-    ///   - fingerprint: the identity that the client has proven; `nil` for a plain one.
     @discardableResult
     func accept(
         _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil,
@@ -116,18 +110,16 @@ final class ServiceServer: SessionOwner {
         return session
     }
 
-    func noteStrayDatagram(from address: SocketAddress) {
-        logger.debug("datagram of no device", metadata: ["address": "\(address.text)"])
+    func makeDatagramHandler() -> DatagramHandler {
+        DatagramHandler(ofService: { self.udpIdentifiers[$0] }, logger: logger)
     }
 
-    /// - Returns: a future that succeeds when all connections have ended.
     func stop(_ text: String) -> EventLoopFuture<Void> {
         isStopping = true
         gate?.close()
         return disconnectAll(text)
     }
 
-    /// - Returns: a future that succeeds when all connections have ended.
     @discardableResult
     func disconnectAll(_ text: String) -> EventLoopFuture<Void> {
         let all = sessions.values.map { session in
@@ -139,21 +131,17 @@ final class ServiceServer: SessionOwner {
         return EventLoopFuture.andAllComplete(all, on: eventLoop)
     }
 
-    // MARK: SessionOwner
-
     func sessionOpened(_ session: Session) {
-        let place: Place
         do {
-            place = try findPlace(for: session)
+            if let other = try findPlace(for: session) { evict(other) }
         } catch {
             let waits = error.waits && refused.count < Self.maximumRefusedCount
             if waits { refused.insert(ObjectIdentifier(session)) }
             return session.refuse(error.text, waits: waits)
         }
-        if case .of(let other) = place { evict(other) }
         sessions[ObjectIdentifier(session)] = session
         if let host = session.host { hosts[host, default: 0] += 1 }
-        if isPlain(session) { plainClients.add(session) }
+        if isPlain(session) { plainClients.append(session) }
         let identifier = assignIdentifier(to: session)
         session.device.state.withLock { $0.identity.udpIdentifier = identifier }
         session.updateDatagramState()
@@ -213,7 +201,9 @@ final class ServiceServer: SessionOwner {
         gatheredByteCount -= session.receiver.gatheredByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if evicted.remove(ObjectIdentifier(session)) == nil { releasePlace(of: session) }
-        let wasReady = service.devices.withLock { $0.remove(session.device) }
+        let wasReady = service.devices.withLock { devices in
+            devices.firstIndex(of: session.device).map { devices.remove(at: $0) } != nil
+        }
         if wasReady { service.events.emit(.deviceDisconnected(session.device, reason)) }
     }
 
@@ -228,30 +218,30 @@ final class ServiceServer: SessionOwner {
     }
 }
 
-/// A service's places for devices.
 extension ServiceServer {
-    private enum Place {
-        case free
-        /// In the place of an unpaired client, which is disconnected.
-        case of(Session)
-    }
-
     private struct Refusal: Error {
         let text: String
         /// Whether the connection stays open until the client has read the text.
         var waits = true
     }
 
+    /// How many of the 254 UDP identifiers unpaired clients can have.
+    private static let maximumPlainIdentifierCount = 64
+
+    /// How many of a service's places unpaired clients can have: half, and at least one.
+    static func plainCapacity(of places: Int) -> Int { (places + 1) / 2 }
+
     private var deviceCount: Int { sessions.count - evicted.count }
 
-    /// Whether the client is unpaired on a service that requires pairing.
     private func isPlain(_ session: Session) -> Bool {
         service.policy != .open && session.device.grantedRole == .plain
     }
 
     /// An unpaired client can take one of half of the places. If none is left for a paired one, the oldest unpaired
     /// client is disconnected.
-    private func findPlace(for session: Session) throws(Refusal) -> Place {
+    ///
+    /// - Returns: the client to disconnect, if any.
+    private func findPlace(for session: Session) throws(Refusal) -> Session? {
         if isStopping { throw Refusal(text: "the service is stopping") }
         let role = session.device.grantedRole ?? .plain
         guard service.policy.admits(role) else {
@@ -263,7 +253,7 @@ extension ServiceServer {
         let isHostFull = host.map { hosts[$0, default: 0] >= configuration.maximumDeviceCountPerAddress } ?? false
         var other: Session?
         if role > .plain, lacksDescriptors || isFull || isHostFull {
-            other = plainClients.oldest { !isHostFull || $0.host == host }
+            other = plainClients.first { !isHostFull || $0.host == host }
         }
         if other == nil {
             if lacksDescriptors {
@@ -279,30 +269,29 @@ extension ServiceServer {
                         + "already")
             }
         }
-        let plainCapacity = PlainClients.capacity(of: deviceCapacity)
+        let plainCapacity = Self.plainCapacity(of: deviceCapacity)
         if isPlain(session), plainClients.count >= plainCapacity {
             throw Refusal(
                 text: "the service has its \(plainCapacity) clients without pairing; pair this one "
                     + "(\(service.pairingCommand)) or try again later")
         }
         if case .refuse(let text) = admission(session, name: nil) { throw Refusal(text: text) }
-        return other.map { .of($0) } ?? .free
+        return other
     }
 
     /// - Returns: the session's UDP identifier; 0 if it gets none.
     private func assignIdentifier(to session: Session) -> UInt8 {
         guard configuration.allowsUDP, session.allowsDatagrams else { return 0 }
-        if isPlain(session), plainClients.identifierCount >= PlainClients.maximumIdentifierCount { return 0 }
-        session.udpIdentifier = udpIdentifiers.assign(to: session)
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }
-        if session.udpIdentifier == 0, !isPlain(session), let other = plainClients.oldest(where: holdsOne) {
+        if isPlain(session), plainClients.count(where: holdsOne) >= Self.maximumPlainIdentifierCount { return 0 }
+        session.udpIdentifier = udpIdentifiers.assign(to: session)
+        if session.udpIdentifier == 0, !isPlain(session), let other = plainClients.first(where: holdsOne) {
             evict(other)
             session.udpIdentifier = udpIdentifiers.assign(to: session)
         }
         return session.udpIdentifier
     }
 
-    /// Disconnects a client; its place and identifier are free at once.
     private func evict(_ session: Session) {
         releasePlace(of: session)
         evicted.insert(ObjectIdentifier(session))
@@ -317,6 +306,6 @@ extension ServiceServer {
             hosts[host] = count == 0 ? nil : count
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
-        plainClients.remove(session)
+        plainClients.removeAll { $0 === session }
     }
 }

@@ -1,9 +1,9 @@
 import ElementalWire
 
 /// Splits what arrives before the session into messages of admission, within bounds.
-struct AdmissionReader {
+package struct AdmissionReader {
     /// The most bytes that an end may send before it is admitted.
-    static let maximumByteCount = 8 * 1024
+    package static let maximumByteCount = 8 * 1024
 
     private var buffer: [UInt8] = []
     /// Bytes of messages that were read.

@@ -1,3 +1,5 @@
+import ElementalWire
+
 /// Protects the datagrams of one encrypted connection: exchanges secrets over it, seals what is sent and opens what is
 /// received. On the connection's event loop.
 ///
@@ -11,8 +13,6 @@ package final class DatagramProtection {
         case repeated
     }
 
-    /// The bytes of a secret on the wire: the epoch, which is 1, and 32 random bytes.
-    package static let secretByteCount = 33
     private static let epoch: UInt8 = 1
     /// How many forged datagrams may be tried before the keys count as worn out (draft-irtf-cfrg-aead-limits).
     static let maximumFailureCount: UInt64 = 1 << 32
@@ -75,7 +75,7 @@ package final class DatagramProtection {
         _ message: [UInt8], udpIdentifier: UInt8, randomBytes: (Int) -> [UInt8] = Primitives.randomBytes
     ) throws(Violation) -> [UInt8]? {
         guard !hasReceived else { throw .repeated }
-        guard message.count == Self.secretByteCount, message[0] == Self.epoch else { throw .malformed }
+        guard message.count == SystemElement.datagramSecretByteCount, message[0] == Self.epoch else { throw .malformed }
         var answer: [UInt8]?
         if isService { answer = offer(randomBytes: randomBytes) }
         guard case .offered(let secret) = phase else { throw .malformed }

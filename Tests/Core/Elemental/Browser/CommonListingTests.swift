@@ -131,11 +131,11 @@ struct CommonListingTests {
                     .listing(.found(try entry("\(number)", claims: "Rover", port: number))), at: start
                 ).checks
         }
-        #expect(checks.count == CommonListing.mostChecks)
+        #expect(checks.count == CommonListing.maximumCheckCount)
         for _ in 1...100 { checks += listing.handle(at(0, checks.removeFirst()), at: start).checks }
         #expect(checks.isEmpty)
         checks = listing.handle(.tick, at: start + .seconds(1)).checks
-        #expect(checks.count == CommonListing.mostChecks)
+        #expect(checks.count == CommonListing.maximumCheckCount)
         #expect(listing.handle(.listing(.found(try entry("new", claims: "New", port: 1))), at: start).checks.isEmpty)
         let next = listing.handle(at(0, checks.removeFirst()), at: start + .seconds(1)).checks
         #expect(next.map(\.entry.name) == ["new"])

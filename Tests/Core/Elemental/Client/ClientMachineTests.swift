@@ -18,8 +18,10 @@ struct ClientMachineTests {
 
         mutating func wait(_ duration: Duration) { now += duration }
 
+        mutating func machineActions(_ input: Machine.Input) -> [Machine.Action] { machine.handle(input, at: now) }
+
         mutating func handle(_ input: Machine.Input) -> [String] {
-            machine.handle(input, at: now).map { action in
+            machineActions(input).map { action in
                 switch action {
                 case .open(let id):
                     last = id
@@ -59,7 +61,6 @@ struct ClientMachineTests {
         static func connected(_ policy: (any ReconnectionPolicy)? = nil) throws -> Client {
             var client = Client(policy)
             #expect(client.handle(.connect("program")) == ["open"])
-            #expect(try client.handle(.opened(client.id)).isEmpty)
             #expect(try client.handle(.ready(client.id)) == ["configure", "program: connected"])
             return client
         }
@@ -161,7 +162,6 @@ struct ClientMachineTests {
                     == ["watch", "will 1 in 0.0 seconds, no error", "timer 0.0 seconds"])
             #expect(client.handle(.timer) == ["no timer", "open"])
             if succeeds {
-                #expect(try client.handle(.opened(client.id)).isEmpty)
                 #expect(try client.handle(.ready(client.id)) == ["no timer", "no watch", "reopen", "did"])
             } else {
                 let error = ElementalError(.notPaired, "it is not paired")
@@ -177,7 +177,6 @@ struct ClientMachineTests {
         let reason = DisconnectReason(ending.kind, isExpected: false)
         var client = try Client.away(ListedDelays([.zero, .seconds(2)]))
         #expect(client.handle(.timer) == ["no timer", "open"])
-        #expect(try client.handle(.opened(client.id)).isEmpty)
         let actions = try client.handle(.ended(client.id, reason, peer: "Rover"))
         if ending.reconnects {
             #expect(actions.count == 2)
@@ -202,7 +201,6 @@ struct ClientMachineTests {
     func aFirstConnectionThatIsRefusedSaysSo() throws {
         var client = Client(ListedDelays.standard)
         _ = client.handle(.connect("program"))
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ended(client.id, .shutDown, peer: "Rover"))
                 == ["no timer", "no watch", "program: unauthenticated", "release"])
@@ -219,7 +217,6 @@ struct ClientMachineTests {
                 == ["two: cancelled", "no timer", "no watch", "abandon", "release"])
         #expect(client.machine.state == .idle)
         // What becomes of it is of no interest any more.
-        #expect(try client.handle(.opened(client.id)).isEmpty)
         #expect(try client.handle(.ready(client.id)).isEmpty)
         #expect(try client.handle(.ended(client.id, .closedByPeer, peer: "Rover")).isEmpty)
         #expect(client.machine.state == .idle)
@@ -263,7 +260,6 @@ struct ClientMachineTests {
         var client = try Client.away(ListedDelays([.zero]))
         #expect(client.handle(.connect("program")) == ["will 1 in 0.0 seconds, no error", "timer 0.0 seconds"])
         #expect(client.handle(.timer) == ["no timer", "open"])
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ready(client.id)) == ["no timer", "no watch", "reopen", "did", "program: connected"])
         #expect(client.handle(.connect("again")) == ["again: connected"])
@@ -289,7 +285,6 @@ struct ClientMachineTests {
     func aBriefReturnCountsAsAnAttempt(_ time: Duration, _ number: Int) throws {
         var client = try Client.away(ListedDelays([.zero, .seconds(2)]))
         _ = client.handle(.timer)
-        _ = try client.handle(.opened(client.id))
         _ = try client.handle(.ready(client.id))
         client.wait(time)
         let actions = try client.end(.closedByPeer)
@@ -309,6 +304,89 @@ struct ClientMachineTests {
         #expect(client.handle(.sighted(hasMoved: true)) == ["no timer", "abandon", "open"])
         #expect(try client.id != first)
         #expect(client.handle(.failed(first, ElementalError(.timedOut, "no answer"))).isEmpty)
+    }
+
+    // MARK: Early attempts
+
+    /// An attempt that is begun at once and fails after a second: what the client wants then.
+    private func failedAttempt(_ client: inout Client) throws -> [String] {
+        #expect(client.handle(.timer) == ["no timer", "open"])
+        client.wait(.seconds(1))
+        return try client.handle(.failed(client.id, ElementalError(.connectionFailed, "nothing listens there")))
+    }
+
+    private static let givenUp = ["no timer", "no watch", "end: \(DisconnectReason.closedByPeer)", "release"]
+
+    private func planned(_ number: Int, in seconds: Int) -> [String] {
+        ["will \(number) in \(seconds).0 seconds, connectionFailed", "timer \(seconds).0 seconds"]
+    }
+
+    @Test
+    func anAttemptKnowsHowLongTheLossWasAgo() throws {
+        var client = try Client.away(ListedDelays([.zero, .seconds(2)]))
+        client.wait(.seconds(1))
+        _ = client.handle(.timer)
+        let actions = try client.machineActions(.failed(client.id, ElementalError(.connectionFailed, "no")))
+        guard case .emit(.willReconnect(let attempt, let delay)) = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(attempt.elapsed == .seconds(1) && attempt.number == 2 && delay == .seconds(2))
+    }
+
+    @Test
+    func anEarlyAttemptDoesNotUseUpThePolicy() throws {
+        var client = try Client.away(ListedDelays([.seconds(9)]))
+        // Stale records, sighted twice: the attempts fail.
+        for left in [6, 3] {
+            client.wait(.seconds(2))
+            #expect(client.handle(.sighted(hasMoved: false)).last == "timer 0.0 seconds")
+            #expect(try failedAttempt(&client) == planned(1, in: left))
+        }
+        // The policy's own attempt.
+        client.wait(.seconds(3))
+        #expect(try failedAttempt(&client) == Self.givenUp)
+    }
+
+    @Test
+    func sightingsDoNotKeepADeviceTryingForEver() throws {
+        var client = try Client.away(ListedDelays([.seconds(9)]))
+        for _ in 0..<8 {
+            _ = client.handle(.sighted(hasMoved: false))
+            #expect(try failedAttempt(&client).first?.hasPrefix("will 1 in") == true)
+        }
+        _ = client.handle(.sighted(hasMoved: false))
+        #expect(try failedAttempt(&client) == Self.givenUp)
+    }
+
+    @Test
+    func anAttemptDuringWhichTheServiceReturnsIsRepeatedAtOnce() throws {
+        var client = try Client.away(ListedDelays([.zero, .seconds(9), .seconds(9)]))
+        _ = client.handle(.timer)
+        #expect(client.handle(.sighted(hasMoved: false)).isEmpty)
+        let error = ElementalError(.connectionFailed, "nothing listens there")
+        #expect(try client.handle(.failed(client.id, error)) == planned(1, in: 0))
+        // Only once.
+        #expect(try failedAttempt(&client) == planned(2, in: 9))
+    }
+
+    @Test
+    func aReturnDuringTheLastAttemptIsNotMissed() throws {
+        var client = try Client.away(ListedDelays([.zero]))
+        _ = client.handle(.timer)
+        _ = client.handle(.sighted(hasMoved: false))
+        let error = ElementalError(.connectionFailed, "nothing listens there")
+        #expect(try client.handle(.failed(client.id, error)) == planned(1, in: 0))
+        #expect(try failedAttempt(&client) == Self.givenUp)
+    }
+
+    @Test
+    func anAttemptAtTheOldPlaceIsBegunAnewAtTheNewOne() throws {
+        var client = try Client.away(ListedDelays([.zero, .seconds(9)]))
+        _ = client.handle(.timer)
+        #expect(client.handle(.sighted(hasMoved: true)) == ["no timer", "abandon", "open"])
+        let error = ElementalError(.connectionFailed, "nothing listens there")
+        #expect(try client.handle(.failed(client.id, error)) == planned(2, in: 9))
     }
 
     @Test
@@ -335,7 +413,6 @@ struct ClientMachineTests {
             try client.handle(.failed(client.id, ElementalError(.connectionFailed, "nothing listens there")))
                 == ["no timer", "no watch", "again: connectionFailed", "release"])
         #expect(client.handle(.connect("once more")) == ["open"])
-        _ = try client.handle(.opened(client.id))
         #expect(
             try client.handle(.ready(client.id))
                 == ["no timer", "no watch", "reopen", "did", "once more: connected"])

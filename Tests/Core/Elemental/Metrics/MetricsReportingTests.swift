@@ -93,13 +93,24 @@ struct MetricsReportingTests {
 
     @Test
     func theTaskEndsWithTheLastDevice() async throws {
-        let reporter = try await withMetricsFactory(backend) {
-            let reporter = try #require(MetricsReporter.current)
-            try await withPair { _, _ in #expect(!reporter.isIdle) }
-            return reporter
+        let reporter = MetricsReporter()
+        try await withPair { _, device in
+            reporter.begin(device, for: account("Test"))
+            #expect(!reporter.isIdle)
+            reporter.end(device)
         }
         try await eventually("the end") { reporter.isIdle }
-        withMetricsFactory(backend) { #expect(MetricsReporter.current === reporter) }
+    }
+
+    @Test
+    func accountsOfDifferentBackendsAreDifferent() {
+        #expect(account("a") == account("a"))
+        #expect(account("a") != account("b"))
+        #expect(account("a") != MetricsAccount(MemoryBackend(), service: "passing", device: "a", role: .client))
+    }
+
+    private func account(_ device: String) -> MetricsAccount {
+        MetricsAccount(backend, service: "passing", device: device, role: .client)
     }
 
     /// In a process of its own, because a program has one backend for good.
@@ -119,8 +130,7 @@ struct MetricsReportingTests {
     }
 
     @Test
-    func withoutABackendThereIsNoReporter() async throws {
-        #expect(MetricsReporter.current == nil)
+    func withoutABackendThereIsNoAccount() async throws {
         try await withPair { service, device in
             #expect(device.metrics == nil)
             try await eventually("a device") { service.devices.first != nil }
@@ -130,11 +140,10 @@ struct MetricsReportingTests {
 
     @Test
     func accountsWithoutDevicesAreForgottenInTheEnd() async throws {
-        let reporter = MetricsReporter(backend)
+        let reporter = MetricsReporter()
         try await withPair { _, device in
             for number in 0..<MetricsReporter.maximumIdleCount + 10 {
-                let key = MetricsAccount.Key(service: "passing", device: "\(number)", role: .client)
-                reporter.begin(device, as: key)
+                reporter.begin(device, for: account("\(number)"))
                 reporter.end(device)
             }
             try await eventually("the end") { reporter.isIdle }

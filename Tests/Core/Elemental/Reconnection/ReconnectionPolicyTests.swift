@@ -5,7 +5,7 @@ import Zeroconf
 
 @testable import Elemental
 
-/// The policies and the state machine of attempts, without sockets.
+/// The policies, and what a device makes of sightings, without sockets.
 struct ReconnectionPolicyTests {
     private static let loss = DisconnectReason(.closedByPeer, isExpected: false)
 
@@ -39,118 +39,7 @@ struct ReconnectionPolicyTests {
         #expect(delays(narrow, 1...2) == [.seconds(4), .seconds(4)])
     }
 
-    // MARK: Attempts
-
-    private func words(_ action: Reconnection.Action?) -> String {
-        switch action {
-        case .wait(let attempt, let delay): "wait \(attempt.number) \(delay)"
-        case .attempt: "attempt"
-        case .giveUp: "give up"
-        case nil: "nothing"
-        }
-    }
-
     private let start = ContinuousClock.now
-    private let failure = ElementalError(.connectionFailed, "nothing listens there")
-
-    @Test
-    func attemptsFollowThePolicyAndThenItGivesUp() {
-        var way = Reconnection(ListedDelays([.zero, .seconds(2)]), after: Self.loss, at: start)
-        #expect(words(way.proceed(after: nil, at: start)) == "wait 1 0.0 seconds")
-        #expect(words(way.begin()) == "attempt")
-        guard case .wait(let attempt, let delay) = way.proceed(after: failure, at: start + .seconds(1)) else {
-            Issue.record("no wait")
-            return
-        }
-        #expect(delay == .seconds(2))
-        #expect(attempt.number == 2)
-        #expect(attempt.elapsed == .seconds(1))
-        #expect(attempt.lastError?.code == .connectionFailed)
-        #expect(words(way.begin()) == "attempt")
-        #expect(words(way.proceed(after: failure, at: start)) == "give up")
-    }
-
-    @Test
-    func aReturnEndsTheWait() {
-        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
-        #expect(words(way.hurry(hasMoved: false)) == "nothing")
-        _ = way.proceed(after: nil, at: start)
-        #expect(words(way.hurry(hasMoved: false)) == "wait 1 0.0 seconds")
-        #expect(words(way.begin()) == "attempt")
-    }
-
-    @Test
-    func anEarlyAttemptDoesNotUseUpThePolicy() {
-        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
-        #expect(words(way.proceed(after: nil, at: start)) == "wait 1 9.0 seconds")
-        // Stale records, sighted twice: the attempts fail.
-        for second in [2, 4] {
-            let now = start + .seconds(second)
-            #expect(words(way.hurry(hasMoved: false)) == "wait 1 0.0 seconds")
-            #expect(words(way.begin()) == "attempt")
-            #expect(words(way.proceed(after: failure, at: now + .seconds(1))) == "wait 1 \(8 - second).0 seconds")
-        }
-        // The policy's own attempt.
-        #expect(words(way.begin()) == "attempt")
-        #expect(words(way.proceed(after: failure, at: start + .seconds(9))) == "give up")
-    }
-
-    @Test
-    func sightingsDoNotKeepADeviceTryingForEver() {
-        var way = Reconnection(ListedDelays([.seconds(9)]), after: Self.loss, at: start)
-        _ = way.proceed(after: nil, at: start)
-        for _ in 0..<Reconnection.mostRepetitions {
-            _ = way.hurry(hasMoved: false)
-            _ = way.begin()
-            #expect(words(way.proceed(after: failure, at: start)) == "wait 1 9.0 seconds")
-        }
-        _ = way.hurry(hasMoved: false)
-        _ = way.begin()
-        #expect(words(way.proceed(after: failure, at: start)) == "give up")
-    }
-
-    @Test
-    func anAttemptDuringWhichTheServiceReturnsIsRepeatedAtOnce() {
-        var way = Reconnection(ListedDelays([.zero, .seconds(9), .seconds(9)]), after: Self.loss, at: start)
-        _ = way.proceed(after: nil, at: start)
-        _ = way.begin()
-        #expect(words(way.hurry(hasMoved: false)) == "nothing")
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 1 0.0 seconds")
-        _ = way.begin()
-        // Only once.
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 9.0 seconds")
-    }
-
-    @Test
-    func aReturnDuringTheLastAttemptIsNotMissed() {
-        var way = Reconnection(ListedDelays([.zero]), after: Self.loss, at: start)
-        _ = way.proceed(after: nil, at: start)
-        _ = way.begin()
-        _ = way.hurry(hasMoved: false)
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 1 0.0 seconds")
-        _ = way.begin()
-        #expect(words(way.proceed(after: failure, at: start)) == "give up")
-    }
-
-    @Test
-    func anAttemptAtTheOldPlaceIsBegunAnewAtTheNewOne() {
-        var way = Reconnection(ListedDelays([.zero, .seconds(9)]), after: Self.loss, at: start)
-        _ = way.proceed(after: nil, at: start)
-        _ = way.begin()
-        #expect(words(way.hurry(hasMoved: true)) == "attempt")
-        #expect(words(way.proceed(after: failure, at: start)) == "wait 2 9.0 seconds")
-    }
-
-    @Test
-    func aReturnCountsWhenItHasLasted() {
-        var way = Reconnection(ListedDelays([.zero, .zero]), after: Self.loss, at: start)
-        _ = way.proceed(after: nil, at: start)
-        _ = way.begin()
-        #expect(!way.isSettled(at: start + .seconds(100)))
-        way.succeed(at: start)
-        #expect(!way.isSettled(at: start + .seconds(4)))
-        #expect(way.isSettled(at: start + .seconds(5)))
-    }
 
     // MARK: Sightings
 

@@ -21,11 +21,8 @@ struct LimitedHandshakeTests {
                 case .connect: await (try ends.connect(port)).close()
                 case .pair: try await Self.ask(port)
                 case .openWindow:
-                    _ = try await ServiceAdministration(
-                        connector: Connector(
-                            endpoint: .host("127.0.0.1", port: port), peerName: "Test", service: "test", ownName: "",
-                            elements: nil, options: options, configure: { _ in })
-                    ).openPairing(for: .seconds(3600), role: .observe, .code)
+                    _ = try await DiscoveredService.onLoopback(port).openPairing(
+                        for: .seconds(3600), role: .observe, .code, options: options)
                 }
             }
         }

@@ -148,6 +148,6 @@ struct PlainClientTests {
 
     @Test
     func halfOfThePlacesIsAtLeastOne() {
-        #expect([0, 1, 2, 3, 1024].map { PlainClients.capacity(of: $0) } == [0, 1, 1, 2, 512])
+        #expect([0, 1, 2, 3, 1024].map { ServiceServer.plainCapacity(of: $0) } == [0, 1, 1, 2, 512])
     }
 }

@@ -68,7 +68,7 @@ struct RoleService: Sendable {
         let udp = try await DatagramBootstrap.elemental(on: loop)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server.value))
+                    try channel.pipeline.syncOperations.addHandler(server.value.makeDatagramHandler())
                 }
             }
             .bind(host: "127.0.0.1", port: port).get()

@@ -4,6 +4,8 @@ import Foundation
 import NIOCore
 import Support
 import TestSupport
+import Testing
+import Zeroconf
 
 @testable import Elemental
 
@@ -192,8 +194,27 @@ func connectByName(
     elements: ElementCatalogue? = Lamp.all,
     options: ConnectOptions, configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
 ) async throws -> ElementalDevice {
-    try await Connector(
-        endpoint: .host("127.0.0.1", port: port), peerName: instance, service: service, ownName: name,
-        elements: elements, options: options, configure: configure
-    ).connect()
+    try await DiscoveredService.onLoopback(port, instance, service: service).connect(
+        as: name, elements: elements, options: options, configure: configure)
+}
+
+extension DiscoveredService {
+    /// A service on loopback as Zeroconf would have found it.
+    ///
+    /// - Parameter id: the short fingerprint that it claims.
+    static func onLoopback(
+        _ port: Int, _ instance: String = "Test", service: String = "test", _ policy: SecurityPolicy? = nil,
+        id: String? = nil
+    ) throws -> DiscoveredService {
+        var txt = TXTRecord()
+        if policy != nil || id != nil {
+            var security = SecurityEntries(policy: policy ?? .pairedToControl)
+            security.shortFingerprint = id
+            txt = try ServiceTXT.record([:], service: service, instanceName: nil, security: security)
+        }
+        return DiscoveredService(
+            ResolvedService(
+                instance: ServiceInstance(name: instance, type: try .tcp(service)), host: "localhost", port: port,
+                txt: txt, addresses: [try #require(NetworkAddress(bytes: [127, 0, 0, 1], interfaceIndex: 0))]))
+    }
 }

@@ -14,11 +14,8 @@ struct SiblingTests {
         var options = ConnectOptions.patientAtTheEnd
         options.security =
             isRequired ? ends.clientSecurity : .automatic(identity: ends.client, store: ends.clientStore)
-        return try await Connector(
-            endpoint: .host("127.0.0.1", port: port), peerName: instance, service: service, ownName: "tester",
-            elements: Lamp.all, options: options, configure: { _ in },
-            announcement: ServiceAnnouncement(policy: policy, shortFingerprint: id)
-        ).connect()
+        return try await DiscoveredService.onLoopback(port, instance, service: service, policy, id: id).connect(
+            as: "tester", elements: Lamp.all, options: options)
     }
 
     @Test

@@ -160,7 +160,7 @@ struct UnprovenDatagramTests {
         let hello = frame(SystemElement.hello.rawValue, Hello(features: [.ping]).wireBytes)
         service.say(frame(SystemElement.udpIdentifier.rawValue, [1]) + hello)
         #expect(session.isReady)
-        let datagrams = EmbeddedChannel(handler: ClientDatagramHandler(session: session), loop: loop)
+        let datagrams = EmbeddedChannel(handler: DatagramHandler(ofClient: session), loop: loop)
         let address = try SocketAddress(ipAddress: "192.0.2.1", port: 50_000)
         // With another identifier; with a wrong seal.
         let unproven = [

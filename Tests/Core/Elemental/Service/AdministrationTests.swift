@@ -16,13 +16,8 @@ struct AdministrationTests {
     /// A command to a service on loopback that Zeroconf would have found by its name.
     private static func administration(
         _ port: Int, _ options: ConnectOptions, id: String? = nil
-    ) -> ServiceAdministration {
-        var announcement = ServiceAnnouncement()
-        announcement.shortFingerprint = id
-        return ServiceAdministration(
-            connector: Connector(
-                endpoint: .host("127.0.0.1", port: port), peerName: "Test", service: "test", ownName: "",
-                elements: nil, options: options, configure: { _ in }, announcement: announcement))
+    ) throws -> Connector {
+        Connector(place: .found(try .onLoopback(port, id: id)), ownName: "", options: options)
     }
 
     private static func pair(_ port: Int, with secret: PairingSecret) async throws -> TrustedService {
@@ -41,8 +36,8 @@ struct AdministrationTests {
         try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
-            let admin = Self.administration(port, Self.options(ends.client, ends.clientStore))
-            let window = try await admin.openPairing(for: .seconds(3600), role: .observe, kind)
+            let admin = try Self.administration(port, Self.options(ends.client, ends.clientStore))
+            let window = try await admin.openPairing(.seconds(3600), .observe, kind)
             #expect(window.secret.kind == kind)
             #expect(window.role == .observe)
             #expect((1...3600).contains(window.timeLeft.components.seconds))
@@ -62,7 +57,7 @@ struct AdministrationTests {
             var options = Self.options(ends.service, ends.serviceStore)
             // As its TXT record says.
             let window = try await Self.administration(port, options, id: ends.service.fingerprint.short)
-                .openPairing(for: .seconds(3600), role: .admin, .code)
+                .openPairing(.seconds(3600), .admin, .code)
             #expect(window.role == .admin)
             let paired = try await Self.pair(port, with: window.secret)
             #expect(paired.role == .control)
@@ -83,9 +78,9 @@ struct AdministrationTests {
         try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
-            let administration = Self.administration(port, Self.options(ends.client, ends.clientStore))
+            let administration = try Self.administration(port, Self.options(ends.client, ends.clientStore))
             let opening = await errorCode {
-                try await administration.openPairing(for: .seconds(3600), role: .observe, .code)
+                try await administration.openPairing(.seconds(3600), .observe, .code)
             }
             let revoking = await errorCode { try await administration.revoke(ends.client.fingerprint) }
             #expect(opening == .notAuthorised && revoking == .notAuthorised)
@@ -110,7 +105,7 @@ struct AdministrationTests {
         }
         try await ends.withPair { _, device in
             let port = try #require(device.address?.port)
-            let administration = Self.administration(port, Self.options(admin.client, admin.clientStore))
+            let administration = try Self.administration(port, Self.options(admin.client, admin.clientStore))
             let revocation = try await administration.revoke(ends.client.fingerprint)
             #expect(revocation.letInCount == 1)
             #expect(revocation.letIn.map(\.name) == ["guest"])

@@ -48,8 +48,7 @@ enum ClientTarget: FuzzTarget {
             stream.connect(to: address, promise: nil)
             options.network = EmbeddedNetwork(stream: stream, datagrams: datagrams)
             let connector = Connector(
-                endpoint: .host("192.0.2.1", port: 50_000), peerName: "fuzz", service: nil, ownName: "fuzz",
-                elements: elements, options: options
+                place: .address(host: "192.0.2.1", port: 50_000), ownName: "fuzz", elements: elements, options: options
             ) { device in
                 device.onAnyValue { _, _, device in values.count(device) }
             }

@@ -39,7 +39,7 @@ enum ServiceTarget: FuzzTarget {
         service.onAnyValue { _, _, device in values.count(device) }
         let server = ServiceServer(service: service.shared, eventLoop: loop)
         let datagrams = EmbeddedChannel(loop: loop)
-        try datagrams.pipeline.syncOperations.addHandler(ServiceDatagramHandler(server: server))
+        try datagrams.pipeline.syncOperations.addHandler(server.makeDatagramHandler())
         datagrams.connect(to: HostilePeer.address("192.0.2.1"), promise: nil)
         server.open(datagrams: datagrams)
 
