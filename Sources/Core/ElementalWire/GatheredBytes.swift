@@ -55,7 +55,7 @@ struct GatheredBytes: ~Copyable {
             return body(ReceivedBytes(UnsafeRawBufferPointer(start: memory, count: count)))
         }
         let data = Data(bytesNoCopy: memory, count: count, deallocator: .free)
-        return ReceivedBytes.withLong(data, isLent: false, body)
+        return ReceivedBytes.withLong(data, body)
     }
 }
 #endif

@@ -10,8 +10,6 @@ public import struct Foundation.Data
 public struct ReceivedBytes {
     /// The bytes, valid only during the call.
     public let bytes: UnsafeRawBufferPointer
-    /// Whether ``long`` keeps more memory alive than its own bytes. Copy it to store it for long.
-    public let isLent: Bool
     /// Whether the value came in a datagram: its sender does not slow down while nobody reads.
     public let isDatagram: Bool
     private let kept: UnsafePointer<Data>?
@@ -26,13 +24,11 @@ public struct ReceivedBytes {
     public init(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool = false) {
         self.bytes = bytes
         self.isDatagram = isDatagram
-        isLent = false
         kept = nil
     }
 
-    init(_ bytes: UnsafeRawBufferPointer, isLent: Bool, _ kept: UnsafePointer<Data>) {
+    init(_ bytes: UnsafeRawBufferPointer, _ kept: UnsafePointer<Data>) {
         self.bytes = bytes
-        self.isLent = isLent
         isDatagram = false
         self.kept = kept
     }

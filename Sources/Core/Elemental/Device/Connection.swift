@@ -71,10 +71,7 @@ final class Connection: Sendable {
 /// Writing on another thread than the event loop's.
 extension Connection {
     /// A read batch begins. On the event loop.
-    func noteRead() {
-        if direct.isWanted { direct.open(handler.value.plainSocket?.descriptor) }
-        mayAnswer.store(true, ordering: .relaxed)
-    }
+    func noteRead() { mayAnswer.store(true, ordering: .relaxed) }
 
     /// Datagrams may be sent there, by any thread. A second socket, which a client opens when the system has closed the
     /// first, is left to the event loop.
@@ -88,7 +85,10 @@ extension Connection {
         guard mayAnswer.load(ordering: .relaxed), !channel.eventLoop.inEventLoop else { return false }
         mayAnswer.store(false, ordering: .relaxed)
         return switch transport {
-        case .tcp: direct.isOpenOrWanted()
+        case .tcp:
+            direct.isOpen {
+                channel.eventLoop.execute { [self] in direct.open(handler.value.plainSocket?.descriptor) }
+            }
         case .udp: datagrams.load()?.socket.isOpenForThreads() ?? false
         }
     }

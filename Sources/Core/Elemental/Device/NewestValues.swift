@@ -41,11 +41,6 @@ final class NewestValues: @unchecked Sendable {
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
     /// Holds the long values.
     private let state: Locked<DeviceState>
-    /// Elements whose long values still reference the read buffer and keep it alive; confined to the event loop.
-    ///
-    /// Not checked for exclusive access: nothing is called during one.
-    @exclusivity(unchecked) private var borrowed: [Int8] = []
-
     init(_ state: Locked<DeviceState>) {
         self.state = state
         groups = .allocate(capacity: Self.groupCount)
@@ -162,7 +157,6 @@ final class NewestValues: @unchecked Sendable {
             return true
         }
         guard isKept else { return store(slot, length: Self.none, (0, 0)) }
-        if value.isLent, !borrowed.contains(id) { borrowed.append(id) }
         store(slot, length: Self.long, (0, 0))
     }
 
@@ -176,23 +170,6 @@ final class NewestValues: @unchecked Sendable {
             return state.inbound.longValues[Int(id)].take()
         }
         withExtendedLifetime(value) {}
-    }
-
-    /// Copies the long values that keep the read buffer alive. On the event loop, when the buffer is no longer needed.
-    @inline(__always)
-    func returnBorrowed() {
-        if !borrowed.isEmpty { copyBorrowed() }
-    }
-
-    @inline(never)
-    private func copyBorrowed() {
-        for id in borrowed {
-            // Only this thread writes them, so the copy is made without the lock.
-            let value = state.withLock { $0.inbound.longValues[Int(id)] }
-            let copy = value?.withUnsafeBytes { Data($0) }
-            state.withLock { $0.inbound.longValues[Int(id)] = copy }
-        }
-        borrowed.removeAll(keepingCapacity: true)
     }
 
     @inline(never)

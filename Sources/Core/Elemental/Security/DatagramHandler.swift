@@ -13,7 +13,6 @@ final class DatagramHandler: ChannelInboundHandler {
     private let logger: Logger
     // Unchecked: used only on the loop, and nothing called during an access comes back here.
     @exclusivity(unchecked) private var touched: [Session] = []
-    @exclusivity(unchecked) private var reading = DatagramReading()
     /// For sealed datagrams from another address than their connection's.
     private let strangers = OpeningBudget()
 
@@ -28,13 +27,7 @@ final class DatagramHandler: ChannelInboundHandler {
         logger = session.logger
     }
 
-    func channelActive(context: ChannelHandlerContext) {
-        reading.begin(context.channel)
-        context.fireChannelActive()
-    }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        reading.noteDatagram()
         let envelope = unwrapInboundIn(data)
         let address = envelope.remoteAddress
         let belongs = envelope.data.withUnsafeReadableBytes { bytes in
@@ -89,11 +82,7 @@ final class DatagramHandler: ChannelInboundHandler {
         if session.beginReading() { touched.append(session) }
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        // This must come before the answers, which the peer may answer at once.
-        reading.finish(context.channel)
-        finishReading()
-    }
+    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func channelInactive(context: ChannelHandlerContext) {
         finishReading()

@@ -51,6 +51,8 @@ final class Receiver {
     @exclusivity(unchecked) private var rules: UnsafePointer<ElementTable.Rule>
     @exclusivity(unchecked) private(set) var decoder: StreamDecoder
     @exclusivity(unchecked) private(set) var pieces: PieceAssembler
+    /// When something was last received; `nil` before that.
+    var lastBatchTime: NIODeadline?
     /// Bytes held by incomplete values, as last reported to the owner.
     private(set) var gatheredByteCount = 0
 
@@ -99,10 +101,7 @@ final class Receiver {
         }
         precondition(!isReceiving, "bytes were received within a handler of earlier ones")
         isReceiving = true
-        defer {
-            isReceiving = false
-            device.newest.returnBorrowed()
-        }
+        defer { isReceiving = false }
         do {
             try buffer.withUnsafeReadableBytes { bytes throws(WireError) in
                 try decoder.decode(bytes) { id, length in
@@ -110,8 +109,6 @@ final class Receiver {
                 } _: { id, value in
                     if id < 0 {
                         owner.receiveSystem(id, value.bytes, over: .tcp)
-                    } else if value.bytes.count >= ReadBuffer.longByteCount, !value.isLong {
-                        ReadBuffer.lend(value.bytes, of: buffer) { deliver(id, $0, for: owner) }
                     } else {
                         if value.isLong { handOver(value.bytes.count, for: owner) }
                         deliver(id, value, for: owner)
@@ -237,6 +234,7 @@ final class Receiver {
     ///
     /// - Returns: when reading may resume, if not now.
     func finishBatch(for owner: any ReceiverOwner) -> NIODeadline? {
+        lastBatchTime = device.eventLoop.now
         let batch = publishCounts()
         if batch.messagesReceived > 0 {
             unknownInARow = 0

@@ -34,7 +34,7 @@ final class Sender {
     private var isOver = false
     /// Bytes of the pieces received, and whether the peer is owed an acknowledgement.
     private var takenByteCount: UInt32 = 0
-    private var needsAck = false
+    private(set) var owesAck = false
 
     init(
         _ device: ElementalDevice, _ bytes: ByteChannel, _ progress: ProgressReporter,
@@ -220,7 +220,6 @@ extension Sender {
     /// - Returns: whether a sender may be waiting.
     private func flushDatagrams() -> Bool {
         guard let sink = datagramSink else { return true }
-        sink.socket.openIfWanted()
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
             let outcome = segment.buffer.withUnsafeReadableBytes { write($0, to: sink) }
             guard device.settle(messageCount: segment.messageCount, outcome) else {
@@ -255,16 +254,16 @@ extension Sender {
     /// Pieces were received that have to be acknowledged.
     func noteTaken(_ byteCount: Int) {
         takenByteCount &+= UInt32(byteCount)
-        needsAck = true
+        owesAck = true
     }
 
     /// Acknowledges the pieces received, once per batch of reads, so that the peer may send more.
     private func sendAck() {
-        guard needsAck else { return }
+        guard owesAck else { return }
         let isQueued = device.outbound.withLock { outbound in
             withUnsafeBytes(of: takenByteCount.littleEndian) { outbound.appendAnswer(.piecesTaken, $0) }
         }
-        needsAck = !isQueued
+        owesAck = !isQueued
     }
 
     /// The peer acknowledges pieces.

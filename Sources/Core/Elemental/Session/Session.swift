@@ -56,7 +56,7 @@ final class Session: ChannelDuplexHandler {
         let progress = ProgressReporter(device: device, shared: sharedHandlers ?? .none)
         receiver = Receiver(device, table, progress)
         sender = Sender(device, bytes, progress, datagramProtection)
-        watchdog = Watchdog(device, sender)
+        watchdog = Watchdog(device, sender, receiver)
         handshake = Handshake(peer: device.role)
         wakefulness = latency.wakefulness(on: device.eventLoop)
     }
@@ -151,10 +151,9 @@ final class Session: ChannelDuplexHandler {
     /// Ends the batch: counts are published, and what the handlers sent is flushed in one write.
     func finishReading() {
         endBatch()
-        watchdog.noteHeard()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         if let end = receiver.finishBatch(for: self) { resumeReading(at: end) }
-        flush()
+        if !isOpen || sender.owesAck || device.outbound.withLock({ $0.mayNeedFlush }) { flush() }
     }
 
     /// Runs the tasks that the reads made ready. A failed read ends its batch without `channelReadComplete`.

@@ -17,19 +17,21 @@ final class Watchdog {
 
     private let device: ElementalDevice
     private let sender: Sender
+    private let receiver: Receiver
     /// Called with each finding.
     private var report: (Finding) -> Void = { _ in }
     private var handshakeTimer: Scheduled<Void>?
-    /// `nil` if the peer does not answer pings. Not checked for exclusive access: only accessed on the loop, in no other access.
-    @exclusivity(unchecked) private var heartbeat: Heartbeat?
+    /// `nil` if the peer does not answer pings.
+    private var heartbeat: Heartbeat?
     private var heartbeatTimer: Scheduled<Void>?
     private var pingTime: NIODeadline?
     private var stuckTimer: Scheduled<Void>?
     private var isOver = false
 
-    init(_ device: ElementalDevice, _ sender: Sender) {
+    init(_ device: ElementalDevice, _ sender: Sender, _ receiver: Receiver) {
         self.device = device
         self.sender = sender
+        self.receiver = receiver
     }
 
     /// The connection is open, and the handshake begins.
@@ -66,14 +68,10 @@ final class Watchdog {
         return true
     }
 
-    /// Data was received.
-    func noteHeard() {
-        if heartbeat != nil { heartbeat?.lastHeard = device.eventLoop.now }
-    }
-
     private func checkHeartbeat() {
         guard !isOver else { return }
         let now = device.eventLoop.now
+        if let time = receiver.lastBatchTime { heartbeat?.lastHeard = max(time, heartbeat?.lastHeard ?? time) }
         switch heartbeat?.step(at: now, listens: !device.isPaused, sentByteCount: sender.writtenByteCount) {
         case nil:
             return

@@ -60,12 +60,9 @@ final class DatagramSocket: Sendable {
         return Self.send(bytes, descriptor, to: remote)
     }
 
-    /// Whether other threads may write to it. If none has asked before, it is opened for them.
-    func isOpenForThreads() -> Bool { direct.isOpenOrWanted() }
-
-    /// Opens it for other threads if one has asked for it. On the channel's event loop.
-    func openIfWanted() {
-        if direct.isWanted { direct.open(channel.isActive ? descriptor : nil) }
+    /// Whether other threads may write to it. The first that asks has it opened for them.
+    func isOpenForThreads() -> Bool {
+        direct.isOpen { channel.eventLoop.execute { [self] in direct.open(channel.isActive ? descriptor : nil) } }
     }
 
     /// Sends a datagram from any thread.
@@ -130,10 +127,7 @@ extension DatagramBootstrap {
     static func elemental(on eventLoop: any EventLoop) -> DatagramBootstrap {
         DatagramBootstrap(group: eventLoop)
             // NIO's default of 2,048 bytes would silently truncate longer datagrams.
-            .channelOption(
-                .recvAllocator,
-                value: FixedSizeRecvByteBufferAllocator(capacity: DatagramReading.batchCount * receiveByteCount)
-            )
+            .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveByteCount))
             // What is left is read in the loop's next turn. NIO would otherwise ask again after every read.
             .channelOption(.maxMessagesPerRead, value: 1)
             // Buffers a burst of motion while the loop is busy. The system may grant less.
@@ -142,58 +136,4 @@ extension DatagramBootstrap {
 
     /// The next power of two above the largest datagram.
     private static var receiveByteCount: Int { 1 << 16 }
-}
-
-/// Chooses how a UDP socket is read: a datagram at a time while they come singly, which allocates least, and several in
-/// one system call while more are waiting.
-struct DatagramReading {
-    /// Datagrams received in one system call while more are waiting.
-    static let batchCount = 16
-    /// Reads between two looks at whether that should change.
-    private static let lookDistance = 16
-
-    /// Whether several are read in one system call.
-    private(set) var isBatched = false
-    private var readCount = 0
-    private var datagramCount = 0
-    private var descriptor: CInt?
-
-    /// The channel is registered. On its event loop.
-    mutating func begin(_ channel: any Channel) {
-        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
-        self.descriptor = descriptor.flatMap { $0 }
-    }
-
-    /// A datagram was read.
-    mutating func noteDatagram() { datagramCount += 1 }
-
-    /// A read is complete. On the channel's event loop.
-    mutating func finish(_ channel: any Channel) {
-        readCount += 1
-        guard readCount == Self.lookDistance else { return }
-        let isSingly = datagramCount < 2 * readCount
-        (readCount, datagramCount) = (0, 0)
-        // A closed descriptor may have been reused for another socket.
-        guard let descriptor, channel.isActive else { return }
-        if isBatched {
-            if isSingly { setBatched(false, channel) }
-        } else if Self.isAnyWaiting(descriptor) {
-            setBatched(true, channel)
-        }
-    }
-
-    private mutating func setBatched(_ isBatched: Bool, _ channel: any Channel) {
-        let count = isBatched ? Self.batchCount : 0
-        guard (try? channel.syncOptions?.setOption(.datagramVectorReadMessageCount, value: count)) != nil else {
-            // Not on this system.
-            descriptor = nil
-            return
-        }
-        self.isBatched = isBatched
-    }
-
-    private static func isAnyWaiting(_ descriptor: CInt) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 0) == 1 && entry.revents & Int16(POLLIN) != 0
-    }
 }

@@ -19,14 +19,13 @@ struct DirectSocket: ~Copyable, Sendable {
     private let state = Atomic(Self.unwanted)
     private let descriptor = Atomic<CInt>(-1)
 
-    /// Whether a thread has asked for it, and it was neither opened nor closed since.
-    var isWanted: Bool { state.load(ordering: .relaxed) == Self.wanted }
-
-    /// Whether it can be used. If it was never opened, the owner is asked to open it.
-    func isOpenOrWanted() -> Bool {
+    /// Whether it can be used.
+    ///
+    /// - Parameter ask: called once, the first time: asks the owner to open it.
+    func isOpen(orAsk ask: () -> Void) -> Bool {
         let current = state.load(ordering: .relaxed)
         if current & Self.open != 0 { return true }
-        if current == Self.unwanted { _ = exchange(Self.unwanted, Self.wanted) }
+        if current == Self.unwanted, exchange(Self.unwanted, Self.wanted) { ask() }
         return false
     }
 

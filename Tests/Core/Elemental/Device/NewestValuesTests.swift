@@ -37,20 +37,6 @@ struct NewestValuesTests {
     }
 
     /// A long value that lies in what was read keeps it only until that is done with.
-    @Test
-    func aLentValueIsCopiedWhenItsBufferIsDoneWith() {
-        let values = Self.newest()
-        let storage = UnsafeMutableRawPointer.allocate(byteCount: 20_000, alignment: 1)
-        storage.initializeMemory(as: UInt8.self, repeating: 5, count: 20_000)
-        let data = Data(bytesNoCopy: storage, count: 20_000, deallocator: .none)
-        ReceivedBytes.withLong(data, isLent: true) { values.set(3, $0) }
-        #expect(values[3] == [UInt8](repeating: 5, count: 20_000))
-        values.returnBorrowed()
-        storage.initializeMemory(as: UInt8.self, repeating: 6, count: 20_000)
-        #expect(values[3] == [UInt8](repeating: 5, count: 20_000))
-        storage.deallocate()
-    }
-
     @Test(arguments: [0, 8, 16, 17, 256, 257])
     func aShorterValueReleasesTheLongOneBeforeIt(_ count: Int) {
         let memory = ByteBudget(1_000_000)
@@ -64,7 +50,7 @@ struct NewestValuesTests {
                     pointer.deallocate()
                     releases.add(1, ordering: .relaxed)
                 })
-            ReceivedBytes.withLong(data, isLent: false) { values.set(3, $0) }
+            ReceivedBytes.withLong(data) { values.set(3, $0) }
         }
         #expect(releases.load(ordering: .relaxed) == 0)
         set(values, 3, [UInt8](repeating: 1, count: count))

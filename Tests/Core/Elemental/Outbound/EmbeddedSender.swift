@@ -40,6 +40,11 @@ final class EmbeddedSender {
         }
     }
 
+    /// A receiver of the device, which delivers nothing here.
+    func makeReceiver() -> Receiver {
+        Receiver(device, ElementTable([]), ProgressReporter(device: device, shared: .none))
+    }
+
     /// The place of the session in the pipeline.
     final class Place: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer

@@ -8,12 +8,14 @@ struct WatchdogTests {
     /// A watchdog and what it has found.
     private final class Guarded {
         let line: EmbeddedSender
+        let receiver: Receiver
         let watchdog: Watchdog
         private(set) var findings: [Watchdog.Finding] = []
 
         init(_ change: (inout DeviceLimits) -> Void = { _ in }) throws {
             line = try EmbeddedSender(.plain, change)
-            watchdog = Watchdog(line.device, line.sender)
+            receiver = line.makeReceiver()
+            watchdog = Watchdog(line.device, line.sender, receiver)
             watchdog.start { [unowned self] in findings.append($0) }
         }
 
@@ -74,7 +76,7 @@ struct WatchdogTests {
         #expect(guarded.watchdog.startHeartbeat())
         for _ in 0..<20 {
             guarded.wait(60)
-            guarded.watchdog.noteHeard()
+            guarded.receiver.lastBatchTime = guarded.line.loop.now
         }
         #expect(!guarded.findings.contains(.silent))
         guarded.wait(90)
@@ -211,7 +213,7 @@ struct WatchdogTests {
     @Test
     func aFindingMayBeTheEnd() throws {
         let line = try EmbeddedSender()
-        let watchdog = Watchdog(line.device, line.sender)
+        let watchdog = Watchdog(line.device, line.sender, line.makeReceiver())
         var count = 0
         watchdog.start { _ in
             count += 1

@@ -71,8 +71,7 @@ struct DirectDatagramTests {
             let own = try SocketAddress(ipAddress: "127.0.0.1", port: port)
             #expect(write("early", to: own, socket) == "full")
             #expect(!socket.isOpenForThreads())
-            try await socket.channel.eventLoop.submit { socket.openIfWanted() }.get()
-            #expect(socket.isOpenForThreads())
+            try await eventually { socket.isOpenForThreads() }
             #expect(write("hello", to: own, socket) == "taken")
         }
     }
@@ -81,8 +80,7 @@ struct DirectDatagramTests {
     @Test
     func whatTheSystemRefusesIsLost() async throws {
         try await Self.withSocket { socket, _ in
-            _ = socket.isOpenForThreads()
-            try await socket.channel.eventLoop.submit { socket.openIfWanted() }.get()
+            try await eventually { socket.isOpenForThreads() }
             let everybody = try SocketAddress(ipAddress: "255.255.255.255", port: 9)
             #expect(write("hello", to: everybody, socket) == "lost(\(String(systemError: EACCES).debugDescription))")
         }
@@ -92,9 +90,8 @@ struct DirectDatagramTests {
     @Test(arguments: [true, false])
     func aClosedSocketIsClosedForThreads(byChannel: Bool) async throws {
         try await Self.withSocket { socket, port in
-            _ = socket.isOpenForThreads()
+            try await eventually { socket.isOpenForThreads() }
             let loop = socket.channel.eventLoop
-            try await loop.submit { socket.openIfWanted() }.get()
             if byChannel {
                 try await socket.channel.close()
                 try await eventually { !socket.isOpenForThreads() }
