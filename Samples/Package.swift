@@ -89,7 +89,6 @@ let package = Package(
             dependencies: [
                 "ClusterMembers", "SampleSecurity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Cluster/Sources/ClusterClient"
         ),
@@ -103,8 +102,6 @@ let package = Package(
             dependencies: [
                 "SampleSecurity", "ScreenElements",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "ScreenControl/Sources/ScreenServer"
         ),
@@ -169,7 +166,6 @@ let package = Package(
             dependencies: [
                 "SampleSecurity", "SynthElements",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Synth/Sources/SynthPlayer"
         ),

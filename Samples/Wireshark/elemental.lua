@@ -132,6 +132,7 @@ field("entryLower", ".catalogue.lower", "double", "Least value")
 field("entryUpper", ".catalogue.upper", "double", "Greatest value")
 field("entryStep", ".catalogue.step", "double", "Step")
 field("entryChoice", ".catalogue.choice", "string", "Choice", base.UNICODE)
+field("entryExtension", ".catalogue.extension", "uint8", "Extension", base.DEC)
 
 field("ping", ".ping", "bytes", "Bytes of the ping")
 field("pingAnswer", ".ping.answered_in", "framenum", "Answered in", base.NONE, frametype.RESPONSE)
@@ -472,6 +473,21 @@ local function integerText(range, type)
     return tostring(type.kind == "int" and range:le_int64() or range:le_uint64())
 end
 
+-- Whether a range of the type is one of each component.
+local function isVector(type) return type.kind == "floats" and type.size <= 16 end
+
+-- Whether an entry's extensions can be found: where choices end of a type that has none is not known.
+local function hasExtensions(flags, type)
+    return not has(flags, 6) or type.kind == "int" or type.kind == "uint" or type.kind == "string"
+end
+
+-- Reads an entry's next extension: its tag, its length and where its bytes begin; nil where there is no whole one.
+local function readExtension(r)
+    local tag, length = r:uint8(), r:uint8()
+    local place = length and r:take(length)
+    if place then return tag, length, place end
+end
+
 -- Reads an entry. Returns the element, nil if its type is unknown, and what is wrong with it.
 local function readEntry(tvb, offset, limit)
     local r = reader(tvb, offset, limit)
@@ -520,6 +536,16 @@ local function readEntry(tvb, offset, limit)
             if element.choices[value] or names[text] then return nil, "a choice is there twice" end
             element.choices[value] = printable(text)
             names[text] = true
+        end
+    end
+    if not isVector(type) or not hasExtensions(flags, type) then return element end
+    for tag, length, place in readExtension, r do
+        if tag == 1 then
+            local bounds = reader(tvb, place, place + length)
+            element.lower, element.upper = bounds:double(), bounds:double()
+            if length ~= 16 or not isFinite(element.lower) or not isFinite(element.upper) or element.lower > element.upper then
+                return nil, "a range of components is missing, inverted or not finite"
+            end
         end
     end
     return element
@@ -584,8 +610,8 @@ local function addName(item, range, element)
     if element.unit ~= "" then generated(item:add(f.unit, range, element.unit)) end
 end
 
--- Adds a value of a known type. Returns its text, its number if its type has a range, the key of its choice, and what is
--- wrong with its form.
+-- Adds a value of a known type. Returns its text, its number or its components if its type may have a range, the key of its
+-- choice, and what is wrong with its form.
 local function addValue(item, tvb, offset, length, type)
     if length == 0 then return "", nil, "" end
     local range = tvb(offset, length)
@@ -603,13 +629,13 @@ local function addValue(item, tvb, offset, length, type)
         local byte = range:uint()
         return byte == 0 and "false" or "true", nil, nil, byte > 1 and "a bool of " .. byte or nil
     elseif kind == "floats" then
-        local texts = {}
+        local texts, numbers = {}, {}
         for place = offset, offset + length - 4, 4 do
             local value = tvb(place, 4):le_float()
             item:add(f.float, tvb(place, 4), value)
-            texts[#texts + 1] = shortest(value)
+            texts[#texts + 1], numbers[#numbers + 1] = shortest(value), value
         end
-        return table.concat(texts, ", ")
+        return table.concat(texts, ", "), numbers
     elseif kind == "string" then
         local text = bytesOf(tvb, offset, length)
         if not isUTF8(text) then
@@ -621,6 +647,14 @@ local function addValue(item, tvb, offset, length, type)
     end
     item:add(f.data, range)
     return hexadecimal(bytesOf(tvb, offset, math.min(length, textBytes + 1)))
+end
+
+-- Whether a number, or each of several, is within the element's range.
+local function isInRange(element, value)
+    for _, number in ipairs(type(value) == "table" and value or { value }) do
+        if not (number >= element.lower and number <= element.upper) then return false end
+    end
+    return true
 end
 
 -- How a value is called in the column Info and at the top of the tree.
@@ -666,7 +700,7 @@ local function addUserValue(context, item, tvb, offset, length, id, header)
             .. element.label)
         name = name .. " [not allowed]"
     end
-    if element.lower and number and not (number >= element.lower and number <= element.upper) then
+    if element.lower and number and not isInRange(element, number) then
         complain(item, "out_of_range", string.format("%s is outside %.15g...%.15g", text, element.lower, element.upper))
         name = name .. " [outside its range]"
     end
@@ -776,8 +810,8 @@ local function addEntry(tree, tvb, offset, size)
         end
     end
     local type = types[code]
-    if not has(flags, 6) or not type or not (type.kind == "int" or type.kind == "uint" or type.kind == "string") then return end
-    for _ = 1, r:uint8() or 0 do
+    if not type or not hasExtensions(flags, type) then return end
+    for _ = 1, has(flags, 6) and r:uint8() or 0 do
         local start = r.offset
         local value = type.size and r:take(type.size)
         local text = r:text()
@@ -785,6 +819,15 @@ local function addEntry(tree, tvb, offset, size)
         local shown = printable(text)
         if value then shown = integerText(tvb(value, type.size), type) .. " " .. shown end
         entry:add(f.entryChoice, tvb(start, r.offset - start), shown)
+    end
+    for tag, size, start in readExtension, r do
+        local extension = entry:add(f.entryExtension, tvb(start - 2, 1))
+        extension:set_len(2 + size)
+        if tag == 1 and size == 16 then
+            extension:append_text(" (range of each component)")
+            extension:add_le(f.entryLower, tvb(start, 8))
+            extension:add_le(f.entryUpper, tvb(start + 8, 8))
+        end
     end
 end
 

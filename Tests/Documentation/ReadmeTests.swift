@@ -26,7 +26,11 @@ struct ReadmeTests {
                 try await ChildProcess.with("stdbuf", ["-oL", "\(folder)/client"]) { client in
                     try await service.nextLine { $0 == "Rob's iPhone wants 0.8" }
                     try await client.nextLine { $0 == "The brightness is 0.5" }
+                    client.send(signal: SIGINT)
+                    #expect(try await client.waitForExit() == .exited(0), "\(client.transcript)")
                 }
+                service.send(signal: SIGINT)
+                #expect(try await service.waitForExit() == .exited(0), "\(service.transcript)")
             }
         }
     }

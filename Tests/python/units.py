@@ -231,6 +231,40 @@ class Values(unittest.TestCase):
         data = b"\1\3" + b"".join(struct.pack("<H", len(each)) + each for each in (entry, strange, flagged))
         self.assertEqual([each.name for each in Catalogue.decode(data)], ["S", "U"])
 
+    def test_ranges_of_vectors(self):
+        pad = Element(1, "P", "float2", range=(0, 0.5))
+        bounds = struct.pack("<dd", 0, 0.5)
+        entry = struct.pack("<bBB", 1, 14, 0b1100) + b"\1P\0"
+
+        def read(rest, entry=entry):
+            return list(Catalogue.decode(b"\1\1" + struct.pack("<H", len(entry + rest)) + entry + rest))
+
+        whole = b"\1\x10" + bounds
+        self.assertEqual(Catalogue([pad]).encode(), b"\1\1" + struct.pack("<H", 24) + entry + whole)
+        for rest in (whole, b"\x09\2ab" + whole + b"\x07", whole + b"\x09\x05ab", b"\x09\0" + whole):
+            self.assertEqual(read(rest), [pad], rest)
+        for rest in (b"", b"\1", whole[:-1], b"\x09\x20" + whole):
+            self.assertEqual(read(rest), [Element(1, "P", "float2")], rest)
+        for rest in (b"\1\0", b"\1\x11" + bounds + b"x", b"\1\x10" + struct.pack("<dd", 1, 0),
+                     b"\1\x10" + struct.pack("<dd", 0, math.nan), b"\1\x10" + struct.pack("<dd", -math.inf, 0)):
+            with self.assertRaises(InvalidCatalogue, msg=rest):
+                read(rest)
+        with self.assertRaises(InvalidCatalogue):
+            read(bounds, struct.pack("<bBB", 1, 14, 0b11100) + b"\1P\0")
+        # Other types ignore it, and where unknown choices end is not known.
+        for code, flags in ((9, 0b1100), (17, 0b1100), (14, 0b1001100)):
+            self.assertIsNone(read(whole, struct.pack("<bBB", 1, code, flags) + b"\1P\0")[0].range)
+        self.assertEqual(pad.check((0, 0.5)), (0, 0.5))
+        for wrong in ((0.6, 0), (0, -1), (0, math.nan)):
+            with self.assertRaises(OutOfRange):
+                pad.check(wrong)
+        with self.assertRaisesRegex(OutOfRange, r"\(0\.1, 0\.9\) is not within 0\.\.\.0\.5"):
+            pad.check((0.1, 0.9))
+        self.assertEqual(spec.parse_element("1:P:float2:0...0.5")[0], pad)
+        for wrong in ({"step": 1, "type": "float2"}, {"type": "float4x4", "range": (0, 1)}):
+            with self.assertRaises(InvalidElement):
+                Element(1, "P", **wrong)
+
     def test_specs(self):
         element, initial = spec.parse_element(r"1:A=b c:uint8:0...9:step 2:unit m\:s\=\,\\:ro:udp:latest=5:=")
         self.assertEqual(element, Element(1, "A=b c", "uint8", range=(0, 9), step=2, unit="m:s=,\\", access="ro",

@@ -30,9 +30,14 @@ def text(string):
 
 
 def entry(id, type, name, unit="", flags=0b1100, more=b""):
-    """An element of a catalogue; `more` has its range, step and choices."""
+    """An element of a catalogue; `more` has its range, step, choices and extensions."""
     rest = struct.pack("<bBB", id, type, flags) + text(name) + text(unit) + more
     return struct.pack("<H", len(rest)) + rest
+
+
+def component_range(lower, upper):
+    """The extension with a vector's range."""
+    return struct.pack("<BBdd", 1, 16, lower, upper)
 
 
 def catalogue(*entries):

@@ -7,13 +7,13 @@ import random
 import ssl
 import struct
 
-from packets import Written, catalogue, datagram, entry, frame, hello, text
+from packets import Written, catalogue, component_range, datagram, entry, frame, hello, text
 from shark import ROOT, fields, info, measure, messages, tshark
 from waits import Failure, is_all
 
 CLIENT, SERVICE = ("10.0.0.1", 40000), ("10.0.0.2", 41000)
 UDP_CLIENT = ("10.0.0.1", 50000)
-FLOAT, DOUBLE, STRING, DATA, BOOL, UINT8, INT64 = 9, 10, 11, 12, 13, 2, 7
+FLOAT, DOUBLE, STRING, DATA, BOOL, UINT8, INT64, FLOAT2 = 9, 10, 11, 12, 13, 2, 7, 14
 
 
 def expect(condition, what, *evidence):
@@ -81,6 +81,8 @@ def mistakes(folder, _, ok):
         entry(4, BOOL, "Light"), entry(5, DOUBLE, "Load", "%", 0b0100), entry(6, DATA, "Key", "", 0b1000),
         entry(7, 99, "Future"), entry(8, STRING, "Text"),
         entry(9, INT64, "Count", "", 0b11100, struct.pack("<dd", -10, 10)),
+        entry(10, FLOAT2, "Aim", more=b"\x63\2ab" + component_range(-1, 1) + b"\1"),
+        entry(11, FLOAT, "Free", more=component_range(0, 1)),
     ]
     # Each frame, who sends it, and what is complained of.
     cases = [
@@ -88,6 +90,8 @@ def mistakes(folder, _, ok):
         (0, frame(1, struct.pack("<f", 1.5)), ["out_of_range"]), (1, frame(1, struct.pack("<f", -1)), ["out_of_range"]),
         (0, frame(1, struct.pack("<f", float("nan"))), ["out_of_range"]),
         (0, frame(9, struct.pack("<q", -(2**63))), ["out_of_range"]), (0, frame(9, struct.pack("<q", -10)), []),
+        (0, frame(10, struct.pack("<ff", -1, 1)), []), (0, frame(10, struct.pack("<ff", 0, 1.5)), ["out_of_range"]),
+        (0, frame(10, struct.pack("<ff", float("nan"), 0)), ["out_of_range"]), (0, frame(11, struct.pack("<f", 2)), []),
         (0, frame(2, b"\1"), []), (0, frame(2, b"\2"), ["not_a_choice"]),
         (0, frame(3, b"low"), []), (0, frame(3, b"LOW"), ["not_a_choice"]), (0, frame(3, b""), ["not_a_choice"]),
         (0, frame(4, b"\2"), ["malformed"]), (0, frame(8, b"\xff\xfe"), ["malformed"]), (0, frame(8, b""), []),
@@ -109,6 +113,8 @@ def mistakes(folder, _, ok):
             entry(1, FLOAT, "A", flags=0b11100), entry(1, FLOAT, "A", flags=0b11100, more=struct.pack("<dd", 2, 1)),
             entry(1, FLOAT, "A", flags=0b11100, more=struct.pack("<dd", 0, float("inf"))),
             entry(1, STRING, "A", flags=0b11100, more=struct.pack("<dd", 0, 1)),
+            entry(1, FLOAT2, "A", flags=0b11100, more=struct.pack("<dd", 0, 1)), entry(1, FLOAT2, "A", more=b"\1\0"),
+            entry(1, FLOAT2, "A", more=component_range(1, 0)), entry(1, FLOAT2, "A", more=component_range(0, float("nan"))),
             entry(1, FLOAT, "A", flags=0b101100, more=struct.pack("<d", 0)),
             entry(1, UINT8, "A", flags=0b1001100, more=b"\0"), entry(1, UINT8, "A", flags=0b1001100, more=b"\2\1" + text("a")),
             entry(1, UINT8, "A", flags=0b1001100, more=b"\2\1" + text("a") + b"\1" + text("b")),

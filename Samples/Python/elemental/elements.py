@@ -12,6 +12,7 @@ from .errors import InvalidCatalogue, InvalidElement, InvalidValue, NotAChoice, 
 from .values import TYPES, TYPES_BY_CODE, Value, ValueType
 
 _UDP, _LATEST, _READ, _WRITE, _RANGE, _STEP, _CHOICES = (1 << bit for bit in range(7))
+_COMPONENT_RANGE = 1
 MAXIMUM_CATALOGUE_BYTES = 1 << 20
 """What a client takes of a catalogue; a valid one has at most 593,666 bytes."""
 
@@ -35,7 +36,7 @@ class Element:
     - transport: "tcp", or "udp" for values of which a lost one does not matter
     - access: "rw", "ro" or "wo": what clients may do
     - unit: of the value, such as "m/s"
-    - range: the least and the greatest value of a number
+    - range: the least and the greatest value of a number, or of each component of a vector
     - step: in which a control should move
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
@@ -100,8 +101,8 @@ class Element:
         if self.access not in ("rw", "ro", "wo"):
             fail("an access is 'rw', 'ro' or 'wo'")
         if self.range is not None:
-            if not self.value_type.is_number:
-                fail("only numbers have a range")
+            if not (self.value_type.is_number or self.value_type.is_vector):
+                fail("only numbers and vectors have a range")
             if len(self.range) != 2 or not self.range[0] <= self.range[1] or math.inf in map(abs, self.range):
                 fail("a range is its least and its greatest value, which are finite")
         if self.step is not None:
@@ -166,6 +167,8 @@ class Element:
 
     def _is_in_range(self, value: object) -> bool:
         # NaN is in no range. Integers are compared as doubles, which is what the bounds are.
+        if isinstance(value, tuple):
+            return all(self._is_in_range(each) for each in value)
         return self.range is None or (
             isinstance(value, (int, float)) and self.range[0] <= float(value) <= self.range[1]
         )
@@ -188,7 +191,9 @@ class Element:
             raise InvalidValue(f"{self.name}: {error}") from None
         if not self._is_in_range(checked) and self.range is not None:
             low, high = (self.value_type.bound(each) for each in self.range)
-            shown = self.value_type.shortest(checked) if isinstance(checked, float) else checked
+            shown: object = self.value_type.shortest(checked) if isinstance(checked, float) else checked
+            if isinstance(checked, tuple):
+                shown = tuple(self.value_type.shortest(each) for each in checked)
             raise OutOfRange(f"{self.name}: {shown!r} is not within {low!r}...{high!r}")
         if self.choices and self.choice(checked) is None:
             raise NotAChoice(f"{self.name}: {checked!r} is none of {self._listed_choices()}")
@@ -337,11 +342,14 @@ def _encode_entry(element: Element) -> bytes:
         | (_LATEST if element.latest else 0)
         | (_READ if element.is_readable else 0)
         | (_WRITE if element.is_writable else 0)
-        | (_RANGE if element.range is not None else 0)
+        | (_RANGE if element.range is not None and not kind.is_vector else 0)
         | (_STEP if element.step is not None else 0)
         | (_CHOICES if element.choices else 0)
     )
     entry = struct.pack("<bBB", element.id, kind.code, flags) + text(element.name) + text(element.unit)
+    if element.range is not None and kind.is_vector:
+        # Earlier readers reject a vector with the flag, and ignore extensions.
+        entry += bytes([_COMPONENT_RANGE, 16])
     if element.range is not None:
         entry += struct.pack("<dd", *element.range)
     if element.step is not None:
@@ -361,6 +369,8 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
         return None
     flags = reader.byte()
     name, unit = reader.text(), reader.text()
+    if flags & _RANGE and kind.is_vector:
+        raise InvalidElement(f"element {id} is a vector with the range of a number")
     limits = (reader.double(), reader.double()) if flags & _RANGE else None
     step = reader.double() if flags & _STEP else None
     choices: List[Choice] = []
@@ -371,6 +381,14 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
             choices.append(Choice(value if isinstance(value, int) else label, label))
     if flags & _CHOICES and (kind.is_integer or kind.name == "string") and not choices:
         raise InvalidElement(f"the choices of element {id} are missing")
+    # Where choices end that were left out is not known, so neither is where extensions begin.
+    if choices or not flags & _CHOICES:
+        for tag, data in _extensions(reader):
+            if tag == _COMPONENT_RANGE and kind.is_vector:
+                if len(data) != 16:
+                    raise InvalidElement(f"the range of element {id} has {len(data)} bytes, not 16")
+                bounds = Reader(data)
+                limits = (bounds.double(), bounds.double())
     access = {_READ: "ro", _WRITE: "wo"}.get(flags & (_READ | _WRITE), "rw")
     if not flags & (_READ | _WRITE):
         raise InvalidElement(f"element {id} can neither be read nor written")
@@ -386,3 +404,12 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
         choices=choices,
         latest=bool(flags & _LATEST),
     )
+
+
+def _extensions(reader: Reader) -> Iterator[Tuple[int, bytes]]:
+    """The tags and bytes of the extensions behind an entry's choices. What is cut off is left out."""
+    try:
+        while True:
+            yield reader.byte(), reader.take(reader.byte())
+    except EOFError:
+        return

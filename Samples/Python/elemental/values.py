@@ -32,6 +32,11 @@ class ValueType:
         return 1 <= self.code <= 10
 
     @property
+    def is_vector(self) -> bool:
+        """Whether a range holds for each component."""
+        return 14 <= self.code <= 16
+
+    @property
     def components(self) -> int:
         """How many floats a vector or a matrix has; 0 for other types."""
         return {14: 2, 15: 3, 16: 4, 17: 16}.get(self.code, 0)

@@ -14,15 +14,6 @@
 /// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is created once.
 // Unchecked because its base class is; it adds no stored property.
 public final class Element<Value: ElementRepresentable>: ElementDefinition, @unchecked Sendable {
-    /// Whether `value` is in the element's range and one of its choices, where it has these.
-    @inlinable
-    public func allows(_ value: Value) -> Bool {
-        guard let limits = fields.limits else { return true }
-        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
-        guard let range = limits.range, let number = value.rangeValue else { return true }
-        return range.contains(number)
-    }
-
     /// An element of any type.
     ///
     /// - Parameters:
@@ -55,6 +46,14 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
 
 // In an extension because what is in the class stays in a device's program, once for each type.
 extension Element {
+    /// Whether `value` is in the element's range and one of its choices, where it has these.
+    @inlinable
+    public func allows(_ value: Value) -> Bool {
+        guard let limits = fields.limits else { return true }
+        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        return limits.range.map { value.isWithin($0) } ?? true
+    }
+
     /// An element with a definition created at run time.
     ///
     /// - Throws: ``WireError`` if the definition is of another type than `Value`'s.
@@ -129,6 +128,30 @@ extension Element where Value: BinaryFloatingPoint {
             checked: id, name, transport: transport, unit: unit,
             range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, step: step.map { Double($0) },
             access: access, latest: latest)
+    }
+}
+
+extension Element where Value: SIMD, Value.Scalar == Float {
+    /// A vector with a range that holds for each of its components.
+    ///
+    /// ```swift
+    /// static let colour = Element<Vector3>(3, "Colour", range: 0...1)
+    /// ```
+    /// - Parameters:
+    ///   - id: the number that stands for the element on the wire, 0...127.
+    ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
+    ///   - transport: how values travel.
+    ///   - unit: the unit of a component, for people.
+    ///   - range: what each component may be; other vectors are refused when sent and rejected when received.
+    ///   - access: who may send a value, seen from the client.
+    ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
+    public convenience init(
+        _ id: Int, _ name: String, transport: Transport = .tcp, unit: String = "", range: ClosedRange<Float>?,
+        access: Access = .readWrite, latest: Bool = false
+    ) {
+        self.init(
+            checked: id, name, transport: transport, unit: unit,
+            range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, access: access, latest: latest)
     }
 }
 

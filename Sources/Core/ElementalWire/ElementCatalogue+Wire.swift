@@ -7,6 +7,8 @@ extension ElementCatalogue {
     private static let rangeFlag: UInt8 = 1 << 4
     private static let stepFlag: UInt8 = 1 << 5
     private static let choicesFlag: UInt8 = 1 << 6
+    // The tags of an entry's extensions.
+    private static let componentRangeTag: UInt8 = 1
 
     /// The version of the catalogue's form.
     static let formVersion: UInt8 = 1
@@ -16,7 +18,8 @@ extension ElementCatalogue {
     /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 · flags
     /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the
     /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
-    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write.
+    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write. Extensions follow, each
+    /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`.
     public var wireBytes: [UInt8] {
         let count = wireByteCount
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -51,7 +54,7 @@ extension ElementCatalogue {
     /// The bytes of an element's entry, without its size.
     private static func entryByteCount(_ element: ElementDefinition) -> Int {
         var count = 5 + element.name.utf8ByteCount + element.unit.utf8ByteCount
-        if element.range != nil { count += 16 }
+        if element.range != nil { count += element.type.isVector ? 18 : 16 }
         if element.step != nil { count += 8 }
         guard let choices = element.fields.choices else { return count }
         count += 1
@@ -68,7 +71,9 @@ extension ElementCatalogue {
         if element.latest { flags |= latestFlag }
         if element.access.contains(.read) { flags |= readFlag }
         if element.access.contains(.write) { flags |= writeFlag }
-        if element.range != nil { flags |= rangeFlag }
+        // Earlier readers reject a vector with this flag, and ignore extensions.
+        let hasComponentRange = element.range != nil && element.type.isVector
+        if element.range != nil, !hasComponentRange { flags |= rangeFlag }
         if element.step != nil { flags |= stepFlag }
         let choices = element.fields.choices
         if choices != nil { flags |= choicesFlag }
@@ -77,6 +82,11 @@ extension ElementCatalogue {
         part.put(flags)
         part.put(counted: element.name)
         part.put(counted: element.unit)
+        // A vector has no step and no choices in front of its extensions.
+        if hasComponentRange {
+            part.put(componentRangeTag)
+            part.put(16)
+        }
         if let range = element.range {
             part.put(range.lowerBound.bitPattern, byteCount: 8)
             part.put(range.upperBound.bitPattern, byteCount: 8)
@@ -123,6 +133,7 @@ extension ElementCatalogue {
         guard let type = ElementType(rawValue: typeCode) else { return nil }
         var range: ClosedRange<Double>?
         if flags & rangeFlag != 0 {
+            guard !type.isVector else { throw invalid("the range of '\(name.excerpt)' is that of a number") }
             guard let lower = reader.double(), let upper = reader.double(), lower <= upper else {
                 throw invalid("the range of '\(name.excerpt)' is missing or inverted")
             }
@@ -136,6 +147,16 @@ extension ElementCatalogue {
             step = number
         }
         let choices = flags & choicesFlag != 0 ? try choices(&reader, type, name) : []
+        // Where choices end that were left out is not known, so neither is where extensions begin.
+        let hasExtensions = flags & choicesFlag == 0 || type.takesChoices
+        while hasExtensions, let tag = reader.uint8(), let bytes = reader.countedBytes() {
+            guard tag == componentRangeTag, type.isVector else { continue }
+            var bounds = ByteReader(bytes)
+            guard let lower = bounds.double(), let upper = bounds.double(), bounds.isAtEnd, lower <= upper else {
+                throw invalid("the range of '\(name.excerpt)' is missing or inverted")
+            }
+            range = lower...upper
+        }
         var access: Access = []
         if flags & readFlag != 0 { access.insert(.read) }
         if flags & writeFlag != 0 { access.insert(.write) }

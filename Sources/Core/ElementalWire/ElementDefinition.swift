@@ -89,7 +89,8 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var transport: Transport { fields.transport }
     /// The unit of a value, such as "°C" or "m/s"; empty for none. At most 255 UTF-8 bytes.
     @inlinable public final var unit: String { fields.unit }
-    /// The values allowed, for numeric types. A send outside it is refused, a value received outside it is rejected.
+    /// The values allowed, for numeric types; for vectors those of each component. A send outside it is refused, a value
+    /// received outside it is rejected.
     @inlinable public final var range: ClosedRange<Double>? { fields.range }
     /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
     @inlinable public final var step: Double? { fields.step }
@@ -162,7 +163,8 @@ public class ElementDefinition: @unchecked Sendable {
             case .identifier: "the identifier is out of range; give one from 0 to 127 (negative ones are the system's)"
             case .nameLength(let count): "a name has 1 to 255 UTF-8 bytes, this one has \(count)"
             case .unitLength: "a unit has at most 255 UTF-8 bytes"
-            case .notNumeric(let type): "a range or step means nothing for type \(type); leave it out"
+            case .notNumeric(let type):
+                "a \(type.isVector ? "step" : "range or step") means nothing for type \(type); leave it out"
             case .bounds: "the bounds of a range are finite numbers"
             case .step: "a step is a finite number above 0"
             case .access: "access is read, write or both"
@@ -179,7 +181,7 @@ public class ElementDefinition: @unchecked Sendable {
         let nameLength = name.utf8ByteCount
         guard (1...255).contains(nameLength) else { return .nameLength(nameLength) }
         guard unit.utf8ByteCount <= 255 else { return .unitLength }
-        guard type.isNumeric || (range == nil && step == nil) else { return .notNumeric(type) }
+        guard type.isNumeric || (step == nil && (range == nil || type.isVector)) else { return .notNumeric(type) }
         if let range, !(range.lowerBound.isFinite && range.upperBound.isFinite) { return .bounds }
         if let step, !(step > 0 && step.isFinite) { return .step }
         return access.isDisjoint(with: .readWrite) ? .access : nil
@@ -221,8 +223,7 @@ extension ElementDefinition {
         guard value.type == type else { return false }
         guard let limits = fields.limits else { return true }
         if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
-        guard let range = limits.range, let number = value.numericValue else { return true }
-        return range.contains(number)
+        return limits.range.map { value.visit(ElementValue.RangeVisitor(range: $0)) } ?? true
     }
 
     /// Whether the wire form of a value of the element's type is one of its choices; true for an element without

@@ -74,6 +74,12 @@ extension SIMD where Scalar == Float {
             self[index].writeWireBytes(to: destination + index * 4)
         }
     }
+
+    @inlinable
+    func isEachWithin(_ range: ClosedRange<Double>) -> Bool {
+        for index in 0..<Self.scalarCount where !range.contains(Double(self[index])) { return false }
+        return true
+    }
 }
 
 extension SIMD2: ElementRepresentable, ValueType, TextualValue where Scalar == Float {
@@ -84,6 +90,8 @@ extension SIMD2: ElementRepresentable, ValueType, TextualValue where Scalar == F
     public var wireByteCount: Int { 8 }
     @inlinable
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    @inlinable
+    public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float2(self) }
     public init?(_ elementValue: ElementValue) {
         guard case .float2(let value) = elementValue else { return nil }
@@ -101,6 +109,8 @@ extension SIMD3: ElementRepresentable, ValueType, TextualValue where Scalar == F
     public var wireByteCount: Int { 12 }
     @inlinable
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    @inlinable
+    public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float3(self) }
     public init?(_ elementValue: ElementValue) {
         guard case .float3(let value) = elementValue else { return nil }
@@ -116,6 +126,8 @@ extension SIMD4: ElementRepresentable, ValueType, TextualValue where Scalar == F
     public var wireByteCount: Int { 16 }
     @inlinable
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    @inlinable
+    public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float4(self) }
     public init?(_ elementValue: ElementValue) {
         guard case .float4(let value) = elementValue else { return nil }

@@ -29,8 +29,12 @@ public protocol ElementRepresentable: Sendable {
     /// Otherwise, and by default, `nil`.
     var longWireBytes: Data? { get }
 
-    /// The value as a number, to check it against a range; `nil` for types without ranges.
+    /// The value as a number, to check it against a range; `nil` for types that are not numbers.
     var rangeValue: Double? { get }
+
+    /// Whether the value, or each component of a vector, is within a range. NaN is in none. The default asks
+    /// ``rangeValue``, and is true where that is `nil`.
+    func isWithin(_ range: ClosedRange<Double>) -> Bool
 
     /// The value as the untyped ``ElementValue``.
     var elementValue: ElementValue { get }
@@ -42,6 +46,9 @@ public protocol ElementRepresentable: Sendable {
 extension ElementRepresentable {
     @inlinable
     public var rangeValue: Double? { nil }
+
+    @inlinable
+    public func isWithin(_ range: ClosedRange<Double>) -> Bool { rangeValue.map { range.contains($0) } ?? true }
 
     @inlinable
     public init?(received: ReceivedBytes) { self.init(wireBytes: received.bytes) }

@@ -75,6 +75,9 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Whether a range and a step mean something for the type: the integers, `float` and `double`.
     public var isNumeric: Bool { visit(NumericVisitor()) }
 
+    /// Whether the values are vectors, which may have a range for each component: `float2`, `float3` and `float4`.
+    public var isVector: Bool { visit(VectorVisitor()) }
+
     /// Whether the values are whole numbers.
     public var isInteger: Bool { visit(IntegerVisitor()) }
 
@@ -110,6 +113,10 @@ extension ElementType {
 
     private struct NumericVisitor: ElementTypeVisitor {
         func visit<Value: ValueType>(_: String, _: Value.Type) -> Bool { Value.isNumeric }
+    }
+
+    private struct VectorVisitor: ElementTypeVisitor {
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Bool { Value.isVector }
     }
 
     private struct IntegerVisitor: ElementTypeVisitor {

@@ -24,6 +24,12 @@ extension ElementValue {
         func visit(_ value: some ValueType) -> Double? { value.rangeValue }
     }
 
+    struct RangeVisitor: ElementValueVisitor {
+        let range: ClosedRange<Double>
+
+        func visit(_ value: some ValueType) -> Bool { value.isWithin(range) }
+    }
+
     struct ReadingVisitor: ElementTypeVisitor {
         let bytes: UnsafeRawBufferPointer
 
@@ -34,8 +40,24 @@ extension ElementValue {
 }
 
 extension ElementType {
-    /// The number whose wire form, as a value of the type, is `bytes`; `nil` if the type is not numeric. Five times as
-    /// fast as by way of an ``ElementValue``: every received value of an element with a range is checked with it.
+    /// Whether the value of the type whose wire form is `bytes` is within a range. Five times as fast as by way of an
+    /// ``ElementValue``: every received value of an element with a range is checked with it.
+    package func isWithin(_ range: ClosedRange<Double>, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        visit(RangeReadingVisitor(range: range, bytes: bytes))
+    }
+
+    private struct RangeReadingVisitor: ElementTypeVisitor {
+        let range: ClosedRange<Double>
+        let bytes: UnsafeRawBufferPointer
+
+        @inline(__always)
+        func visit<Value: ValueType>(_: String, _: Value.Type) -> Bool {
+            guard Value.isNumeric || Value.isVector else { return true }
+            return Value(wireBytes: bytes)?.isWithin(range) ?? true
+        }
+    }
+
+    /// The number whose wire form, as a value of the type, is `bytes`; `nil` if the type is not numeric.
     package func number(_ bytes: UnsafeRawBufferPointer) -> Double? { visit(NumberReadingVisitor(bytes: bytes)) }
 
     private struct NumberReadingVisitor: ElementTypeVisitor {

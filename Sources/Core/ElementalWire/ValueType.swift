@@ -8,6 +8,8 @@ package protocol ValueType: ElementRepresentable, TextualValue {
     static var byteCount: Int? { get }
     /// Whether a range and a step mean something.
     static var isNumeric: Bool { get }
+    /// Whether a range means something for each component.
+    static var isVector: Bool { get }
     /// Whether the values are whole numbers.
     static var isInteger: Bool { get }
 }
@@ -15,7 +17,12 @@ package protocol ValueType: ElementRepresentable, TextualValue {
 extension ValueType {
     package static var byteCount: Int? { MemoryLayout<Self>.size }
     package static var isNumeric: Bool { false }
+    package static var isVector: Bool { false }
     package static var isInteger: Bool { false }
+}
+
+extension ValueType where Self: SIMD {
+    package static var isVector: Bool { true }
 }
 
 extension ValueType where Self: FixedWidthInteger {

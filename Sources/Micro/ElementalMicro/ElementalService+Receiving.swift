@@ -156,13 +156,24 @@ extension ElementalService {
         if let count = element.type.fixedByteCount, count != bytes.count { return .malformed }
         guard Self.isForm(bytes, of: element.type) else { return .malformed }
         guard element.allowsChoice(bytes) else { return .notAChoice }
-        if let range = element.range, let number = Self.number(bytes, element.type), !range.contains(number) {
-            return .outOfRange
-        }
+        if let range = element.range, !Self.isWithin(range, bytes, element.type) { return .outOfRange }
         return .taken
     }
 
-    /// The value as a number, of the types that have a range.
+    /// Whether a number, or each component of a vector, is within the range.
+    private static func isWithin(
+        _ range: ClosedRange<Double>, _ bytes: UnsafeRawBufferPointer, _ type: ElementType
+    ) -> Bool {
+        var offset = 0
+        repeat {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+            guard let number = number(rest, type), range.contains(number) else { return false }
+            offset += 4
+        } while type.isVector && offset < bytes.count
+        return true
+    }
+
+    /// The value as a number, of the types that have a range; of a vector its first component.
     private static func number(_ bytes: UnsafeRawBufferPointer, _ type: ElementType) -> Double? {
         var bits: UInt64 = 0
         for index in 0..<min(bytes.count, 8) { bits |= UInt64(bytes[index]) << UInt64(8 * index) }
@@ -172,7 +183,7 @@ extension ElementalService {
         case .int32: double(Int64(Int32(truncatingIfNeeded: bits)))
         case .int64: double(Int64(bitPattern: bits))
         case .uint8, .uint16, .uint32, .uint64: double(bits)
-        case .float: Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
+        case .float, .float2, .float3, .float4: Double(Float(bitPattern: UInt32(truncatingIfNeeded: bits)))
         case .double: Double(bitPattern: bits)
         default: nil
         }

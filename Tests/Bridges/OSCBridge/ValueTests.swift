@@ -44,6 +44,7 @@ struct ValueTests {
         (.data, nil, .string("a"), .data(Data([0x61]))),
         (.float4, nil, .color(0xFF00_00FF), .float4([1, 0, 0, 1])),
         (.float2, nil, .array([.float(1), .int32(2)]), .float2([1, 2])),
+        (.float2, -0.5...1, .array([.float(-7), .double(1e300)]), .float2([-0.5, 1])),
     ]
 
     @Test(arguments: coerced.indices)

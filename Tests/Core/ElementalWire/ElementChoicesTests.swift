@@ -182,15 +182,15 @@ struct ElementChoicesTests {
         #expect(catalogue.wireBytes == expected)
     }
 
-    @Test("a reader that knows no choices skips them")
+    @Test("a reader that knows no choices and no ranges of vectors skips them")
     func skipped() throws {
         let catalogue = try ElementCatalogue(
             [Element<Float>(0, "First", range: 0...1, step: 0.5) as ElementDefinition] + Self.all.elements
-                + [Element<Bool>(127, "Last", transport: .udp)])
+                + [Element<Vector2>(100, "Aim", range: -1...1), Element<Bool>(127, "Last", transport: .udp)])
         let read = try #require(EarlierCatalogueReader.read(catalogue.wireBytes))
-        #expect(read.map(\.id) == [0, 1, 2, 3, 127] && read.map(\.name) == catalogue.map(\.name))
+        #expect(read.map(\.id) == [0, 1, 2, 3, 100, 127] && read.map(\.name) == catalogue.map(\.name))
         #expect(read.map(\.type) == catalogue.map(\.type.rawValue))
-        #expect(read[0].numbers == [0, 1, 0.5] && read[1].numbers.isEmpty)
+        #expect(read[0].numbers == [0, 1, 0.5] && read[1].numbers.isEmpty && read[4].numbers.isEmpty)
     }
 
     @Test("choices of a type that takes none are left out, the rest is read")

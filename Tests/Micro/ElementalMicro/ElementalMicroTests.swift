@@ -7,7 +7,8 @@ import Testing
 struct ElementalMicroTests {
     enum Lamp {
         static let brightness = Element<Float>(1, "Brightness", unit: "%", range: 0...1, step: 0.1)
-        static let motion = Element<Vector3>(2, "Motion", transport: .udp, access: .read, latest: true)
+        static let motion = Element<Vector3>(
+            2, "Motion", transport: .udp, range: -100...100, access: .read, latest: true)
         static let mode = Element<UInt8>(3, "Mode", choices: [0: "off", 7: "on"])
         static let count = Element<UInt32>(4, "Count", access: .read)
         static let label = Element<String>(5, "Label")
@@ -150,6 +151,14 @@ struct ElementalMicroTests {
         let service = ElementalService("lamp", elements: Lamp.all)
         #expect(throws: SendError.outOfRange) { try service.send(1.5, to: Lamp.brightness) }
         #expect(throws: SendError.outOfRange) { try service.send(1, to: Lamp.mode) }
+        for index in 0..<3 {
+            var motion = Vector3(-100, 0, 100)
+            #expect(throws: Never.self) { try service.send(motion, to: Lamp.motion) }
+            motion[index] = 100.5
+            #expect(throws: SendError.outOfRange) { try service.send(motion, to: Lamp.motion) }
+            motion[index] = .nan
+            #expect(throws: SendError.outOfRange) { try service.send(motion, to: Lamp.motion) }
+        }
         #expect(throws: SendError.notAllowed) { try service.send(true, to: Lamp.reset) }
         #expect(throws: SendError.unknownElement) { try service.send(1, to: Element<UInt8>(90, "Other")) }
         #expect(throws: SendError.unknownElement) { try service.send(1, to: Element<UInt8>(1, "Brightness")) }

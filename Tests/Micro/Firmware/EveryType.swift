@@ -15,7 +15,7 @@ enum EveryType {
     static let string = Element<String>(11, "string")
     static let data = Element<[UInt8]>(12, "data")
     static let bool = Element<Bool>(13, "bool")
-    static let float2 = Element<Vector2>(14, "float2", transport: .udp)
+    static let float2 = Element<Vector2>(14, "float2", transport: .udp, range: -2...1)
     static let float3 = Element<Vector3>(15, "float3")
     static let float4 = Element<Vector4>(16, "float4")
     static let float4x4 = Element<Matrix4x4>(17, "float4x4")

@@ -56,6 +56,7 @@ struct FirmwareTests {
         let cases: [(ElementDefinition, [UInt8], UInt8)] = [
             (EveryType.int8, [101], 1), (EveryType.uint16, [0xB9, 0x0B], 1),
             (EveryType.float, [0, 0, 0xC0, 0x7F], 1), (EveryType.uint8, [1], 2),
+            (EveryType.float2, [0, 0, 0, 0, 0, 0, 0, 0x40], 1),
             (EveryType.color, Array("blue".utf8), 2),
             (EveryType.reading, [0, 0, 0, 0], 3), (EveryType.string, [UInt8](repeating: 65, count: 33), 5),
         ]

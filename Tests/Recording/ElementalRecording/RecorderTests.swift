@@ -21,7 +21,7 @@ struct RecorderTests {
         Element<UInt64>(7, "UInt64"), Element<Float>(8, "Speed", unit: "m/s", range: 0.1...0.7, access: .read),
         Element<Double>(9, "Double", transport: .udp), Element<String>(10, "Note"),
         Element<Data>(11, "Picture"), Element<Bool>(12, "Camera", latest: true), Element<Vector2>(13, "Aim"),
-        Element<Vector3>(14, "Motion", transport: .udp), Element<Vector4>(15, "Quaternion"),
+        Element<Vector3>(14, "Motion", transport: .udp, range: -2...3e38), Element<Vector4>(15, "Quaternion"),
         Element<Matrix4x4>(16, "Pose"), Element<String>(127, "Reset", choices: ["slow", "fa\\st"], access: .write),
     ]
 

@@ -1,10 +1,8 @@
 import ArgumentParser
 import Elemental
 import Foundation
-import Logging
 import SampleSecurity
 import ScreenElements
-import ServiceLifecycle
 
 @main
 struct ScreenServer: AsyncParsableCommand {
@@ -45,9 +43,7 @@ struct ScreenServer: AsyncParsableCommand {
             try backlight?.set(isOn: value > 0)
             return value
         }
-        var logger = Logger(label: "ScreenServer", factory: { StreamLogHandler.standardError(label: $0) })
-        logger.logLevel = .error
-        try await ServiceGroup(services: [service], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger).run()
+        try await service.runUntilInterrupted()
     }
 
     private func findBacklight() -> Backlight? {

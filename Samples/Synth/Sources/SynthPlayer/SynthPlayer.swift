@@ -3,7 +3,6 @@ import Elemental
 import Foundation
 import SampleSecurity
 import SynthElements
-import UnixSignals
 
 @main
 struct SynthPlayer: AsyncParsableCommand {
@@ -22,13 +21,7 @@ struct SynthPlayer: AsyncParsableCommand {
     func run() async throws {
         let synth = try await connect()
         print("connected to \(synth)")
-        let signals = await UnixSignalsSequence(trapping: [.sigint, .sigterm])
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await play(synth) }
-            group.addTask { for await _ in signals { return } }
-            try await group.next()
-            group.cancelAll()
-        }
+        try await untilInterrupted { try await play(synth) }
         if synth.isConnected {
             try synth.send(true, to: Synth.allNotesOff)
             await synth.close()

@@ -146,8 +146,10 @@ struct QueryTree: Sendable {
             }
             guard let range = definition.range else { return nil }
             let (low, high) = (range.lowerBound, range.upperBound)
-            return .array([.object([("MIN", bound(low, definition)), ("MAX", bound(high, definition))])])
-        case "CLIPMODE": return definition.range == nil ? nil : .array([.string("both")])
+            // For each argument.
+            return .array(
+                tags.map { _ in .object([("MIN", bound(low, definition)), ("MAX", bound(high, definition))]) })
+        case "CLIPMODE": return definition.range == nil ? nil : .array(tags.map { _ in .string("both") })
         case "UNIT":
             return definition.unit.isEmpty ? nil : .array(tags.map { _ in .string(definition.unit) })
         case "VALUE": return .array(values(service.readings[position].newest, count: tags.utf8.count))

@@ -103,7 +103,7 @@ extension ElementDefinition {
             var numbers: [Float] = []
             for argument in arguments {
                 guard let number = argument.number else { throw expectation }
-                numbers.append(single(number))
+                numbers.append(single(try inRange(number)))
             }
             switch type {
             case .float2: return .float2(Vector2(numbers))
@@ -194,6 +194,10 @@ extension ElementDefinition {
     private func double(_ argument: OSCArgument) throws(OSCRefusal) -> Double {
         let typed = argument.text.flatMap { (try? ElementValue(text: $0, of: self))?.numericValue }
         guard let number = typed ?? argument.number else { throw expectation }
+        return try inRange(number)
+    }
+
+    private func inRange(_ number: Double) throws(OSCRefusal) -> Double {
         guard let range else { return number }
         guard !number.isNaN else { throw OSCRefusal("the value is not a number") }
         return clamped(number, range)
@@ -202,7 +206,7 @@ extension ElementDefinition {
     /// A float's bound may be less or more than the double that stands for it in the range.
     private func clamped(_ number: Double, _ range: ClosedRange<Double>) -> Double {
         let inside = min(max(number, range.lowerBound), range.upperBound)
-        guard type == .float else { return inside }
+        guard type != .double else { return inside }
         let rounded = Float(inside)
         if Double(rounded) > range.upperBound { return Double(rounded.nextDown) }
         if Double(rounded) < range.lowerBound { return Double(rounded.nextUp) }

@@ -11,11 +11,11 @@ final class ElementTable: @unchecked Sendable {
         var type = ElementType.data
         var access: Access = []
         var hasRange = false
+        /// Where there is one.
+        var range = 0.0...0.0
         var hasChoices = false
         /// -1 if the length varies.
         var byteCount: Int32 = -1
-        var lowerBound = 0.0
-        var upperBound = 0.0
 
         init() {}
 
@@ -26,8 +26,7 @@ final class ElementTable: @unchecked Sendable {
             byteCount = Int32(definition.type.fixedByteCount ?? -1)
             if let range = definition.range {
                 hasRange = true
-                lowerBound = range.lowerBound
-                upperBound = range.upperBound
+                self.range = range
             }
             hasChoices = !definition.choices.isEmpty
         }
@@ -50,14 +49,9 @@ final class ElementTable: @unchecked Sendable {
             }
         }
 
-        /// Whether a well-formed value is within the element's range.
+        /// Whether a well-formed value, or each component of a vector, is within the element's range.
         @inline(__always)
-        func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || contains(value) }
-
-        private func contains(_ value: UnsafeRawBufferPointer) -> Bool {
-            guard let number = type.number(value) else { return true }
-            return number >= lowerBound && number <= upperBound
-        }
+        func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || type.isWithin(range, value) }
     }
 
     let catalogue: ElementCatalogue

@@ -265,6 +265,7 @@ extension ElementalDevice {
                     "\(element.type.text(of: range.lowerBound)) to \(element.type.text(of: range.upperBound))"
                 } ?? "any")
                     + (element.unit.isEmpty ? "" : " " + element.unit)
+                    + (element.type.isVector ? " in each component" : "")
             }
         return ElementalError(
             .outOfRange, "element '\(element.name)' takes \(allowed), not \(value.description.excerpt)")

@@ -7,7 +7,7 @@ import Support
 /// ```swift
 /// let lamp = ElementalService("screen_control", displayName: "Desk lamp", elements: Lamp.all)
 /// lamp.onValue(of: Lamp.brightness) { value, device in backlight.set(value) }
-/// try await lamp.run()
+/// try await lamp.runUntilInterrupted()
 /// ```
 /// All handlers of a service run on one event loop, one at a time, in the order in which values arrive; they must not
 /// block. A program may have any number of services.

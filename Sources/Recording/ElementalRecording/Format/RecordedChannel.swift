@@ -30,7 +30,11 @@ struct RecordedChannel {
             ("transport", element.transport.rawValue), ("access", element.access.abbreviation),
         ]
         if !element.unit.isEmpty { metadata.append(("unit", element.unit)) }
-        if let range = element.range { metadata.append(("range", "\(range.lowerBound)...\(range.upperBound)")) }
+        if let range = element.range {
+            // Earlier readers reject a vector with the key of a number's range.
+            let key = element.type.isVector ? "componentRange" : "range"
+            metadata.append((key, "\(range.lowerBound)...\(range.upperBound)"))
+        }
         if let step = element.step { metadata.append(("step", String(step))) }
         if element.latest { metadata.append(("latest", "true")) }
         if !element.choices.isEmpty {
@@ -75,7 +79,7 @@ extension ElementDefinition {
             let access = entries["access"].flatMap({ Access(abbreviation: $0) })
         else { return nil }
         var range: ClosedRange<Double>?
-        if let text = entries["range"] {
+        if let text = entries["range"] ?? entries["componentRange"] {
             guard let dots = text.firstRange(of: "..."), let lower = Double(text[..<dots.lowerBound]),
                 let upper = Double(text[dots.upperBound...]), lower <= upper
             else { return nil }

@@ -46,8 +46,10 @@ struct ElementSpecOptions: Sendable {
                         "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U', 'choices A,B…', "
                             + "'readers ROLE' and 'writers ROLE'")
                 }
-                let lower = try Self.number(word[..<dots.lowerBound], type, in: word)
-                let upper = try Self.number(word[dots.upperBound...], type, in: word)
+                // A vector's range is that of each component, which is a float.
+                let boundType: ElementType = type.isVector ? .float : type
+                let lower = try Self.number(word[..<dots.lowerBound], boundType, in: word)
+                let upper = try Self.number(word[dots.upperBound...], boundType, in: word)
                 guard lower <= upper else { throw Problem(word, "is an inverted range; write LOW...HIGH") }
                 try set(\.range, lower...upper, word)
             }

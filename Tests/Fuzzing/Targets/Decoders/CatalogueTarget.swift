@@ -10,10 +10,12 @@ enum CatalogueTarget: FuzzTarget {
             + [choices.wireBytes, numbers.wireBytes] + invalid
     }
 
-    /// A range smaller than any usual step, a step that is no short number in binary, the greatest bounds.
+    /// A range smaller than any usual step, a step that is no short number in binary, the greatest bounds, a range of
+    /// components.
     private static let numbers: ElementCatalogue = [
         Element<Float>(1, "Fine", range: 0...0.0001), Element<Float>(2, "Step", range: 0...1, step: 0.05),
         Element<UInt64>(3, "Far", range: 0...(.max)), Element<UInt8>(4, "Whole", range: 0...1),
+        Element<Vector3>(5, "Aim", range: -1...1),
     ]
 
     private static let choices: ElementCatalogue = [
@@ -23,11 +25,14 @@ enum CatalogueTarget: FuzzTarget {
     ]
 
     /// A step that is not a number, a range that is inverted or missing, one name and one identifier twice, a name that
-    /// is not UTF-8, an entry that is cut off.
+    /// is not UTF-8, an entry that is cut off, a vector with the range of a number and with an inverted one of components.
     static let invalid: [[UInt8]] = {
-        func entry(_ id: UInt8, _ name: [UInt8], _ flags: UInt8 = 0b1100, _ numbers: [Double] = []) -> [UInt8] {
+        func entry(
+            _ id: UInt8, _ name: [UInt8], _ flags: UInt8 = 0b1100, _ numbers: [Double] = [],
+            type: ElementType = .float, extension: [UInt8] = []
+        ) -> [UInt8] {
             let content =
-                [id, ElementType.float.rawValue, flags, UInt8(name.count)] + name + [0]
+                [id, type.rawValue, flags, UInt8(name.count)] + name + [0] + `extension`
                 + numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
             return [UInt8(content.count), 0] + content
         }
@@ -35,6 +40,8 @@ enum CatalogueTarget: FuzzTarget {
         let catalogues: [[[UInt8]]] = [
             [entry(1, a, 0b101100, [.nan])], [entry(1, a, 0b011100, [1, 0])], [entry(1, a, 0b011100)],
             [entry(1, a), entry(2, a)], [entry(1, a), entry(1, b)], [entry(1, [0xFF])], [entry(1, a).dropLast()],
+            [entry(1, a, 0b011100, [0, 1], type: .float2)],
+            [entry(1, a, 0b1100, [1, 0], type: .float2, extension: [1, 16])],
         ]
         return catalogues.map { entries in [1, UInt8(entries.count)] + entries.flatMap { $0 } }
     }()

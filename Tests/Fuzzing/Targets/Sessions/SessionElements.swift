@@ -16,6 +16,7 @@ enum SessionElements {
                 try ElementDefinition(id: 24, name: "motion", type: .float3, transport: .udp),
                 Element<UInt8>(25, "mode", choices: [0: "off", 1: "on", 200: "far"]),
                 Element<String>(26, "speed", choices: ["slow", "fast"]),
+                Element<Vector2>(27, "aim", range: -1...1),
                 try ElementDefinition(
                     id: 127, name: "last", type: .data, transport: .udp, latest: true, readers: .control),
                 try ElementDefinition(id: 28, name: "hidden", type: .data, readers: .observe, writers: .observe),

@@ -19,6 +19,9 @@ struct ElementSpecTests {
         #expect(plain == (try ElementDefinition(id: 1, name: "a=b", type: .uint8)))
         #expect(try ElementSpec(parsing: "1:a:uint8:0x10 ... 0x20").definition.range == 16...32)
         #expect(try ElementSpec(parsing: "1:a:int64:-9...9:tcp:wo").definition.access == .write)
+        #expect(
+            try ElementSpec(parsing: "1:a:float3:-0.1...1=0,0,1").definition
+                == Element<Vector3>(1, "a", range: -0.1...1).definition)
     }
 
     @Test(
@@ -70,7 +73,9 @@ struct ElementSpecTests {
             ("1:a:uint8:0...256", "'256' is no uint8: give a whole number"),
             ("1:a:float:0...inf", "not a finite number"), ("1:a:float:step", "lacks a number"),
             ("1:a:float:step 0", "a step is a finite number above 0"),
-            ("1:a:bool:0...1", "means nothing for type bool"), ("1:a:float:unit", "needs a unit"),
+            ("1:a:bool:0...1", "means nothing for type bool"), ("1:a:float2:step 1", "means nothing for type float2"),
+            ("1:a:float4x4:0...1", "means nothing for type float4x4"), ("1:a:float2:0...1=0,2", "INITIAL: '0,2' is"),
+            ("1:a:float:unit", "needs a unit"),
             ("1:a:float:0...1:0...2", "'0...2' (at character 17) comes after another"),
             ("1:a:float:udp:tcp", "comes after another"), ("1:a:float:latest:latest", "comes after another"),
             ("1:a:float:choices 1,2", "means nothing for type float"), ("1:a:uint8:choices", "lacks a choice"),

@@ -1,0 +1,44 @@
+import Support
+
+/// Runs `body` until it ends, or until Ctrl-C (SIGINT) or SIGTERM, which cancels it; then waits for it, so that the program
+/// ends in order.
+///
+/// ```swift
+/// try await untilInterrupted {
+///     for await value in device.values(of: Lamp.brightness) { print("The brightness is", value) }
+/// }
+/// await device.close()
+/// ```
+/// From the first call on these two signals no longer end the process by themselves. A second one ends it at once, with the
+/// status 130, and so does one while no `body` runs; signals within 250 ms of the first count as the same. A `body` that
+/// begins after a signal is cancelled at once.
+///
+/// - Throws: what `body` throws, unless it only says that a signal has cancelled it.
+public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
+    let interrupted = Latch()
+    let token = await EndSignals.shared.add { interrupted.open() }
+    defer { EndSignals.shared.remove(token) }
+    do {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await body() }
+            group.addTask { _ = await interrupted.wait() }
+            try await group.next()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+    } catch {
+        guard EndSignals.shared.first != nil, error.isCancellation else { throw error }
+    }
+}
+
+extension ElementalService {
+    /// Listens, publishes and serves until Ctrl-C (SIGINT) or SIGTERM; then it withdraws the service, notifies the devices
+    /// and closes. This is ``run()`` within ``untilInterrupted(_:)``.
+    ///
+    /// - Throws: ``ElementalError`` as ``run()`` does.
+    public func runUntilInterrupted() async throws { try await untilInterrupted { try await self.run() } }
+}
+
+extension Error {
+    fileprivate var isCancellation: Bool { self is CancellationError || (self as? ElementalError)?.code == .cancelled }
+}
