@@ -1,61 +1,49 @@
 import NIOCore
 
 extension Latency {
-    func wakefulness(on eventLoop: any EventLoop) -> any Wakefulness { ConnectionWakefulness(eventLoop, self) }
+    /// What keeps the event loop awake around a connection's values; `nil` if it may always sleep.
+    func wakefulness(on eventLoop: any EventLoop) -> (any Wakefulness)? {
+        hold.map { ConnectionWakefulness(eventLoop, AwakeTime(hold: $0)) }
+    }
 }
 
-/// Keeps the event loop awake around a connection's values, as its ``Latency`` asks, and between the parts of a bulk
-/// flow.
+/// Keeps the event loop awake around a connection's values.
 final class ConnectionWakefulness: Wakefulness {
     private let eventLoop: any EventLoop
-    /// `nil` if the loop may always sleep between single values.
-    private var awakeTime: AwakeTime?
-    private var bulkFlow = BulkFlow()
+    private var awakeTime: AwakeTime
     private var loop: SleeplessLoop?
     private var isNextValueAwaited = false
-    private var isOver = false
 
-    init(_ eventLoop: any EventLoop, _ latency: Latency) {
+    init(_ eventLoop: any EventLoop, _ awakeTime: AwakeTime) {
         self.eventLoop = eventLoop
-        awakeTime = latency.hold.map { AwakeTime(hold: $0) }
+        self.awakeTime = awakeTime
     }
 
-    private var purpose: SleeplessLoop.Purpose { awakeTime == nil ? .throughput : .latency }
-
-    func start() {
-        if awakeTime != nil { loop = .retain(on: eventLoop, for: .latency) }
-    }
+    func start() { loop = .retain(on: eventLoop) }
 
     func stop() {
-        isOver = true
-        loop?.release(from: purpose)
+        loop?.release()
         loop = nil
     }
 
-    func beginBatch() {
-        guard awakeTime != nil, let loop else { return }
-        let now = NIODeadline.now()
-        if let end = awakeTime?.noteArrival(at: now) { keepAwake(loop, until: end, at: now) }
-    }
+    func beginBatch() { stayAwake { awakeTime.noteArrival(at: $0) } }
 
-    func noteSend() {
-        guard awakeTime != nil, let loop else { return }
-        let now = NIODeadline.now()
-        if let end = awakeTime?.end(from: now) { keepAwake(loop, until: end, at: now) }
-    }
+    func noteSend() { stayAwake { awakeTime.end(from: $0) } }
 
-    private func keepAwake(_ loop: SleeplessLoop, until end: NIODeadline, at now: NIODeadline) {
-        loop.stayAwake(until: end, now: now)
+    private func stayAwake(until end: (NIODeadline) -> NIODeadline) {
+        guard let loop else { return }
+        let now = NIODeadline.now()
+        loop.stayAwake(until: end(now), now: now)
         awaitNextValue(at: now)
     }
 
     /// Wakes the loop shortly before the next value of a steady flow is due.
     private func awaitNextValue(at now: NIODeadline) {
-        guard !isNextValueAwaited, let window = awakeTime?.nextWindow, now < window.start else { return }
+        guard !isNextValueAwaited, let window = awakeTime.nextWindow, now < window.start else { return }
         isNextValueAwaited = true
         eventLoop.assumeIsolated().scheduleTask(deadline: window.start) { [self] in
             isNextValueAwaited = false
-            guard let loop, let window = awakeTime?.nextWindow else { return }
+            guard let loop, let window = awakeTime.nextWindow else { return }
             let now = NIODeadline.now()
             // Values may have arrived meanwhile; after the last value of a flow, none is awaited again.
             if now < window.start {
@@ -64,13 +52,5 @@ final class ConnectionWakefulness: Wakefulness {
                 loop.stayAwake(until: window.end, now: now)
             }
         }
-    }
-
-    func noteRead(_ byteCount: Int) { bulkFlow.noteRead(byteCount) }
-
-    func endBatch() {
-        guard let now = bulkFlow.endBatch(at: NIODeadline.now), !isOver else { return }
-        if loop == nil { loop = .retain(on: eventLoop, for: .throughput) }
-        loop?.stayAwake(until: now + BulkFlow.patience, now: now)
     }
 }

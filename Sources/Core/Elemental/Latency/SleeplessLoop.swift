@@ -10,13 +10,6 @@ import Support
 final class SleeplessLoop: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    enum Purpose {
-        /// Lowest latency of single values, also at the cost of another core.
-        case latency
-        /// No sleep between the parts of a bulk flow.
-        case throughput
-    }
-
     /// Bytes in the full pipe. Each turn of the loop reads one.
     private static let byteCount = 4096
     /// Turns between two checks of the thread's processor time, unless a turn takes longer than ``longTurn``.
@@ -27,9 +20,6 @@ final class SleeplessLoop: ChannelInboundHandler {
 
     private let eventLoop: any EventLoop
     private var userCount = 0
-    private var latencyUserCount = 0
-    /// Otherwise it is only awake during a bulk flow.
-    var servesLatency: Bool { latencyUserCount > 0 }
     private var channel: (any Channel)?
     private var isOpening = false
     private var input: CInt = -1
@@ -41,7 +31,6 @@ final class SleeplessLoop: ChannelInboundHandler {
     private(set) var turnCount = 0
     /// `nil` to ignore other threads, in tests only.
     var share: CoreShare? = CoreShare(coreCount: System.coreCount)
-    private var flowShare = CoreShare.ofFlow
     /// The last check: the time, and the thread's processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     private var turned = NIODeadline.distantFuture
@@ -54,18 +43,13 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers = TickerQueue.current(on: eventLoop)
     }
 
-    /// The calling event loop's, with one more user; ``release(from:)`` ends the use. `nil` on a single core, and for
+    /// The calling event loop's, with one more user; ``release()`` ends the use. `nil` on a single core, and for
     /// loops without pipes.
-    static func retain(on eventLoop: any EventLoop, for purpose: Purpose) -> SleeplessLoop? {
+    static func retain(on eventLoop: any EventLoop) -> SleeplessLoop? {
         guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
         ofThread.currentValue = loop
         loop.userCount += 1
-        if purpose == .latency {
-            // Rests of a bulk flow do not count.
-            if !loop.servesLatency { loop.rest(until: .uptimeNanoseconds(0)) }
-            loop.latencyUserCount += 1
-        }
         if loop.userCount == 1 { loop.open() }
         return loop
     }
@@ -76,9 +60,8 @@ final class SleeplessLoop: ChannelInboundHandler {
         return loop
     }
 
-    func release(from purpose: Purpose) {
+    func release() {
         userCount -= 1
-        if purpose == .latency { latencyUserCount -= 1 }
         guard userCount == 0 else { return }
         channel?.close(promise: nil)
         channel = nil
@@ -156,16 +139,11 @@ final class SleeplessLoop: ChannelInboundHandler {
         if turnCount.isMultiple(of: Self.lookDistance) || now > turned + Self.longTurn { look(at: now) }
         tickers.ring(at: now)
         // A call is due so soon that sleeping is not worth it.
-        let isCallDue = servesLatency && tickers.firstDue - TickerQueue.lead <= now
-        guard isAwake, now < end || isCallDue, now >= restEnd else {
-            // A bulk flow keeps it awake too shortly for the regular check.
-            if isAwake, !servesLatency { look(at: now) }
-            return fallAsleep()
-        }
+        let isCallDue = tickers.firstDue - TickerQueue.lead <= now
+        guard isAwake, now < end || isCallDue, now >= restEnd else { return fallAsleep() }
         turned = now
         // The scheduler assumes that a sending thread is about to sleep, and lets the receiver wait for its core.
         sched_yield()
-        if !servesLatency, isCoreWanted(since: now) { return fallAsleep() }
         context.read()
     }
 
@@ -178,7 +156,7 @@ final class SleeplessLoop: ChannelInboundHandler {
 
     private func look(at now: NIODeadline) {
         let used = Self.usedTime
-        let advice = note(elapsed: now - looked.time, used: used - looked.used)
+        let advice = share?.note(elapsed: now - looked.time, used: used - looked.used) ?? .stay
         looked = (now, used)
         switch advice {
         case .stay: break
@@ -187,20 +165,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         }
     }
 
-    /// Whether others took the yielded core too often for a bulk flow to stay awake.
-    private func isCoreWanted(since yield: NIODeadline) -> Bool {
-        let now = NIODeadline.now()
-        guard case .rest(let time) = flowShare.noteYield(now - yield, at: now) else { return false }
-        rest(until: now + time)
-        return true
-    }
-
-    private func note(elapsed: TimeAmount, used: TimeAmount) -> CoreShare.Advice {
-        guard servesLatency else { return flowShare.note(elapsed: elapsed, used: used) }
-        return share?.note(elapsed: elapsed, used: used) ?? .stay
-    }
-
-    /// Sleeps as usual until then, or until a connection needs the lowest latency.
+    /// Sleeps as usual until then.
     func rest(until end: NIODeadline) { restEnd = end }
 
     private static var usedTime: TimeAmount {

@@ -103,7 +103,7 @@ final class TickerQueue {
         let sleepless = SleeplessLoop.current
         guard !tickers.isEmpty, sleepless?.isAwake != true else { return }
         let now = NIODeadline.now()
-        let isWoken = sleepless?.servesLatency == true && firstDue - Self.lead > now
+        let isWoken = sleepless != nil && firstDue - Self.lead > now
         let time = isWoken ? firstDue - Self.lead : max(firstDue, now + Self.leastGap)
         if let timer {
             if timer.time <= time { return }
@@ -112,7 +112,7 @@ final class TickerQueue {
         let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
             timer = nil
             let now = NIODeadline.now()
-            if now < firstDue, let sleepless = SleeplessLoop.current, sleepless.servesLatency {
+            if now < firstDue, let sleepless = SleeplessLoop.current {
                 sleepless.stayAwake(until: firstDue, now: now)
             }
             ring(at: now)

@@ -103,7 +103,7 @@ extension Session {
         stopSending(reason)
         connection?.end()
         connection = nil
-        wakefulness.stop()
+        wakefulness?.stop()
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in

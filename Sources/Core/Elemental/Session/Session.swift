@@ -33,7 +33,8 @@ final class Session: ChannelDuplexHandler {
     private(set) var isInBatch = false
     private var wantsRead = false
     private var hasStarted = false
-    let wakefulness: any Wakefulness
+    /// `nil` if the loop may always sleep.
+    let wakefulness: (any Wakefulness)?
     /// The device's reference to this connection, once it is ready.
     var connection: Connection?
 
@@ -93,7 +94,7 @@ final class Session: ChannelDuplexHandler {
         bytes.start()
         host = bytes.remoteAddress.map(PeerHost.init)
         watchdog.start { self.react(to: $0) }
-        wakefulness.start()
+        wakefulness?.start()
         owner?.sessionOpened(self)
         flush()
     }
@@ -114,15 +115,10 @@ final class Session: ChannelDuplexHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         beginReading()
-        let buffer = unwrapInboundIn(data)
-        wakefulness.noteRead(buffer.readableBytes)
-        receiver.receive(buffer, for: self)
+        receiver.receive(unwrapInboundIn(data), for: self)
     }
 
-    func channelReadComplete(context: ChannelHandlerContext) {
-        finishReading()
-        wakefulness.endBatch()
-    }
+    func channelReadComplete(context: ChannelHandlerContext) { finishReading() }
 
     func read(context: ChannelHandlerContext) {
         // A device may be paused while it reconnects: the handshake is read regardless.
@@ -142,8 +138,7 @@ final class Session: ChannelDuplexHandler {
     func beginReading() -> Bool {
         if isInBatch { return false }
         isInBatch = true
-        wakefulness.beginBatch()
-        device.loopExecutor.beginBatch()
+        wakefulness?.beginBatch()
         connection?.noteRead()
         return true
     }
@@ -156,12 +151,8 @@ final class Session: ChannelDuplexHandler {
         if !isOpen || sender.owesAck || device.outbound.withLock({ $0.mayNeedFlush }) { flush() }
     }
 
-    /// Runs the tasks that the reads made ready. A failed read ends its batch without `channelReadComplete`.
-    func endBatch() {
-        guard isInBatch else { return }
-        device.loopExecutor.endBatch()
-        isInBatch = false
-    }
+    /// A failed read ends its batch without `channelReadComplete`.
+    func endBatch() { isInBatch = false }
 
     /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
@@ -227,14 +218,13 @@ extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
     func flush() {
-        if !isInBatch { wakefulness.noteSend() }
+        if !isInBatch { wakefulness?.noteSend() }
         sender.flush()
     }
 
     func batch(_ body: () -> Void) {
         guard !isInBatch else { return body() }
         isInBatch = true
-        device.loopExecutor.beginBatch()
         body()
         endBatch()
         if device.outbound.withLock({ $0.isFlushDue }) { flush() }

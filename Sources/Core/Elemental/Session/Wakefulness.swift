@@ -6,10 +6,6 @@ protocol Wakefulness: AnyObject {
     func start()
     /// A batch of reads begins.
     func beginBatch()
-    /// Bytes were read from the stream.
-    func noteRead(_ byteCount: Int)
-    /// A batch of reads from the stream has ended.
-    func endBatch()
     /// Values are written outside a batch, and may be answered.
     func noteSend()
     /// The connection has ended.

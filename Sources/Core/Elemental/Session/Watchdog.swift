@@ -71,7 +71,7 @@ final class Watchdog {
     private func checkHeartbeat() {
         guard !isOver else { return }
         let now = device.eventLoop.now
-        if let time = receiver.lastBatchTime { heartbeat?.lastHeard = max(time, heartbeat?.lastHeard ?? time) }
+        if let time = receiver.lastBatchTime { heartbeat?.noteHeard(at: time) }
         switch heartbeat?.step(at: now, listens: !device.isPaused, sentByteCount: sender.writtenByteCount) {
         case nil:
             return
@@ -147,6 +147,9 @@ struct Heartbeat {
         lastPing = now
         lastSent = now
     }
+
+    /// Something was received at that time.
+    mutating func noteHeard(at time: NIODeadline) { lastHeard = max(lastHeard, time) }
 
     /// - Parameters:
     ///   - listens: whether incoming data is read; while it is not, silence means nothing.

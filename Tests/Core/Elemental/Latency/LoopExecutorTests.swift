@@ -1,6 +1,5 @@
 import NIOCore
 import NIOPosix
-import Support
 import TestSupport
 import Testing
 
@@ -33,7 +32,6 @@ struct LoopExecutorTests {
         }
     }
 
-    /// Outside a read, and from other threads, a task is queued on the loop like anything else.
     @Test
     func aTaskRunsAlsoWhenNothingIsRead() async throws {
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -43,28 +41,5 @@ struct LoopExecutorTests {
             return loop.inEventLoop
         }.value
         #expect(ran)
-    }
-
-    /// Tasks that make each other ready do not keep the loop from ending its read.
-    @Test
-    func ofATaskThatYieldsAgainAndAgainTheEndOfAReadRunsALimitedPart() async throws {
-        let loop = MultiThreadedEventLoopGroup.singleton.next()
-        let executor = try await loop.submit { LoopExecutor(on: loop) }.get()
-        let total = 10_000
-        let count = Locked(0)
-        let (restless, countAtTheEnd) = try await loop.submit {
-            executor.beginBatch()
-            let task = Task(executorPreference: executor) {
-                for _ in 0..<total {
-                    count.withLock { $0 += 1 }
-                    await Task.yield()
-                }
-            }
-            executor.endBatch()
-            return (task, count.withLock { $0 })
-        }.get()
-        #expect((1...1024).contains(countAtTheEnd))
-        await restless.value
-        #expect(count.withLock { $0 } == total)
     }
 }

@@ -122,46 +122,6 @@ struct LowestLatencyTests {
     }
 
     @Test
-    func whoIsAwakeForAFastFlowOnlyRestsAtOnceAndLong() {
-        var share = CoreShare.ofFlow
-        #expect(Self.advice(&share, used: 0.8, for: 100) == .stay)
-        // A latency that was asked for would be worth that.
-        for seconds in [1, 2, 4, 8, 10, 10] {
-            #expect(Self.advice(&share, used: 0.7, for: 40) == .rest(.seconds(Int64(seconds))))
-        }
-        #expect(Self.advice(&share, used: 0.99, for: 100) == .stay)
-        #expect(Self.advice(&share, used: 0.7, for: 40) == .rest(.seconds(1)))
-    }
-
-    @Test
-    func whoOftenYieldsToOthersDuringAFastFlowRests() {
-        var share = CoreShare.ofFlow
-        var now = NIODeadline.uptimeNanoseconds(0)
-        /// Yields once a millisecond, each time for so long.
-        func yield(_ microseconds: [Int64]) -> CoreShare.Advice {
-            for time in microseconds {
-                now = now + .milliseconds(1)
-                let advice = share.noteYield(.microseconds(time), at: now)
-                if advice != .stay { return advice }
-            }
-            return .stay
-        }
-        #expect(yield(Array(repeating: 9, count: 100)) == .stay)
-        // Fifty a second are the system's.
-        for _ in 0..<50 { #expect(yield([90] + Array(repeating: 1, count: 19)) == .stay) }
-        for seconds: Int64 in [1, 2, 4, 8, 10, 10] {
-            #expect(yield(Array(repeating: 10, count: 7)) == .stay)
-            // That these took little of its time does not make the core its own.
-            #expect(Self.advice(&share, used: 0.95, for: 20) == .stay)
-            #expect(yield([1, 1, 1, 10]) == .rest(.seconds(seconds)))
-        }
-        now = now + .seconds(10)
-        #expect(yield([1]) == .stay)
-        #expect(Self.advice(&share, used: 0.99, for: 20) == .stay)
-        #expect(yield(Array(repeating: 10, count: 8)) == .rest(.seconds(1)))
-    }
-
-    @Test
     func whoGetsLessThanItsCoreTriesOthersAndThenRestsEachTimeLonger() {
         var share = CoreShare(coreCount: 4)
         #expect(Self.advice(&share, used: 0.99, for: 100) == .stay)
@@ -221,14 +181,14 @@ struct LowestLatencyTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         try await loop.submit {
-            let sleepless = try #require(SleeplessLoop.retain(on: loop, for: .latency))
+            let sleepless = try #require(SleeplessLoop.retain(on: loop))
             // Only the time makes it fall asleep, and not other tests.
             sleepless.share = nil
             // A second connection of the loop has the same.
-            #expect(SleeplessLoop.retain(on: loop, for: .latency) === sleepless)
+            #expect(SleeplessLoop.retain(on: loop) === sleepless)
         }.get()
         let sleepless = try await loop.submit {
-            NIOLoopBound(try #require(SleeplessLoop.retain(on: loop, for: .latency)), eventLoop: loop)
+            NIOLoopBound(try #require(SleeplessLoop.retain(on: loop)), eventLoop: loop)
         }
         .get()
         let turns = Locked(0)
@@ -247,7 +207,7 @@ struct LowestLatencyTests {
         #expect(turnCount > 1)
         for _ in 0..<100 { try await loop.submit {}.get() }
         #expect(try await loop.submit { sleepless.value.turnCount }.get() == turnCount)
-        try await loop.submit { for _ in 0..<3 { sleepless.value.release(from: .latency) } }.get()
+        try await loop.submit { for _ in 0..<3 { sleepless.value.release() } }.get()
         try await group.shutdownGracefully()
     }
 

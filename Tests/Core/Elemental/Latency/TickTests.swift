@@ -179,7 +179,7 @@ struct TickTests {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let sleepless = try await loop.submit {
-            let sleepless = try #require(SleeplessLoop.retain(on: loop, for: .latency))
+            let sleepless = try #require(SleeplessLoop.retain(on: loop))
             // Other tests that want the core do not make it sleep.
             sleepless.share = nil
             return NIOLoopBound(sleepless, eventLoop: loop)
@@ -199,7 +199,7 @@ struct TickTests {
             let now = NIODeadline.now()
             sleepless.value.stayAwake(until: now + .seconds(60), now: now)
         }.get()
-        try await loop.submit { sleepless.value.release(from: .latency) }.get()
+        try await loop.submit { sleepless.value.release() }.get()
         let count = wereAwake.all.count
         try await wereAwake.wait(for: count + 10)
         try await loop.submit { ticker.value.stop() }.get()
