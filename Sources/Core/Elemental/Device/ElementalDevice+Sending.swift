@@ -48,15 +48,43 @@ extension ElementalDevice {
     public func sendWhenReady<Value>(
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
-        while true {
-            if needsToWait(for: value.wireByteCount) { try await wait(for: value.wireByteCount, of: element.id) }
-            do throws(ElementalError) {
-                return try send(value, to: element)
-            } catch {
-                guard error.code == .queueFull else { throw error }
-                try await wait(for: value.wireByteCount, of: element.id)
-            }
+        let length = value.wireByteCount
+        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) { return }
+        try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
+    }
+
+    /// Sends a value whose type is only known at run time, suspending while the queue is above the high watermark.
+    ///
+    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
+    public func sendWhenReady(
+        _ value: ElementValue, to element: ElementDefinition, isolation: isolated (any Actor)? = #isolation
+    ) async throws(ElementalError) {
+        let length = value.wireByteCount
+        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) { return }
+        try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
+    }
+
+    /// - Returns: `false` if the queue is full.
+    @inlinable
+    func hasSent(_ send: () throws(ElementalError) -> Void) throws(ElementalError) -> Bool {
+        do throws(ElementalError) {
+            try send()
+            return true
+        } catch {
+            guard error.code == .queueFull else { throw error }
+            return false
         }
+    }
+
+    /// Waits for room until the value is sent: another sender may be faster.
+    @usableFromInline
+    func sendAfterWaiting(
+        _ length: Int, of id: Int8, isolation: isolated (any Actor)? = #isolation,
+        _ send: () throws(ElementalError) -> Void
+    ) async throws(ElementalError) {
+        repeat {
+            try await wait(for: length, of: id)
+        } while try !hasSent(send)
     }
 
     /// Whether a value of `length` bytes has to wait for a congested queue, or the cancelled task to be told so.

@@ -33,8 +33,7 @@ extension ElementalDevice {
             do throws(ElementalError) {
                 // Whether an empty value may be sent depends on the kind of service.
                 if value.wireByteCount == 0 { await waitForHello(timeout) }
-                try await waitForRoom(for: value.wireByteCount)
-                try send(value, to: element)
+                try await sendWhenReady(value, to: element)
                 try await waitUntilSent()
                 try await waitUntilHandled([(element, value)], timeout: timeout)
                 outcome.resolve(.success(()))
