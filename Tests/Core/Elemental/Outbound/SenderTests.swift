@@ -287,7 +287,7 @@ struct SenderTests {
         queueDatagram(line, [1])
         line.sender.flush()
         #expect(line.device.statistics.datagramsDropped == 1)
-        #expect(line.device.outbound.withLock { !!$0.datagrams.isEmpty })
+        #expect(line.device.outbound.withLock { $0.datagrams.isEmpty })
     }
 
     private func receive(_ descriptor: CInt) -> [UInt8]? {
