@@ -27,9 +27,6 @@ extension Outbound {
         datagrams.flush.queued(isFull: true) ? link : nil
     }
 
-    /// Whether a flush may find something to do: to write, or to tell those who wait.
-    var mayNeedFlush: Bool { isStreamUnsent || !datagrams.isEmpty || !waiters.isEmpty }
-
     /// Whether something may be queued that the owner could write now.
     var isFlushDue: Bool {
         stream.flush == .scheduled || stream.flush == .gathering || datagrams.flush == .scheduled

@@ -187,11 +187,15 @@ extension Outbound {
         return wakeForStream()
     }
 
-    /// Queues a value that a service set earlier, exempt from limits and statistics.
-    mutating func appendCurrent(_ id: Int8, _ bytes: UnsafeRawBufferPointer) { stream.append(id: id, bytes) }
+    /// Queues a value that a service set earlier, exempt from limits and statistics; the owner makes sure that a flush follows.
+    mutating func appendCurrent(_ id: Int8, _ bytes: UnsafeRawBufferPointer) {
+        stream.append(id: id, bytes)
+        stream.flush.schedule()
+    }
 
-    /// Queues a long one, which is not copied into the queue.
+    /// The same with a long one, which is not copied into the queue.
     mutating func appendCurrent(_ id: Int8, long: Data) {
+        stream.flush.schedule()
         if peer.pieces, long.count > Piece.wholeByteCount {
             pieces.append(id, long, after: stream.queuedMessageCount)
         } else {
@@ -221,7 +225,17 @@ extension Outbound {
             isPieceNext = false
         case .udp:
             datagrams.append(id: element.rawValue, bytes)
+            return datagrams.flush.schedule()
         }
+        stream.flush.schedule()
+    }
+
+    /// The peer acknowledges pieces: more of them may be sent, and somebody may wait for that.
+    ///
+    /// - Returns: see ``PieceQueue/acknowledge(_:)``.
+    mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
+        stream.flush.schedule()
+        return pieces.acknowledge(count)
     }
 
     /// Queues a frame that answers the peer, if there is room: a peer that sends requests and does not read gets no
@@ -248,12 +262,14 @@ extension Outbound {
         _ = try admitAnything()
         switch transport {
         case .tcp:
+            let link = wakeForStream()
             bytes.withUnsafeBytes { appendSystem(.ping, $0) }
-            return wakeForStream()
+            return link
         case .udp:
             if case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
+            let link = wakeForDatagrams()
             bytes.withUnsafeBytes { appendSystem(.ping, over: .udp, $0) }
-            return wakeForDatagrams()
+            return link
         }
     }
 

@@ -23,7 +23,8 @@ struct OutboundQueue: @unchecked Sendable {
     private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
-    private var latest: LatestValues
+    /// The unsent values of `latest` elements; `nil` if there are none.
+    private var latest: LatestValues?
     /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
 
@@ -66,8 +67,7 @@ struct OutboundQueue: @unchecked Sendable {
         self.framing = framing
         self.limit = limit
         header = framing.headerByteCount
-        latest = LatestValues(headerByteCount: header)
-        kept = latest
+        kept = LatestValues(headerByteCount: header)
     }
 
     /// Bytes of the segment being filled.
@@ -76,16 +76,16 @@ struct OutboundQueue: @unchecked Sendable {
     }
     /// Queued bytes, including envelopes.
     var byteCount: Int {
-        @inline(__always) get { fullByteCount + openByteCount + latest.byteCount }
+        @inline(__always) get { fullByteCount + openByteCount + (latest?.byteCount ?? 0) }
     }
     /// Messages that are not written: queued, or taken.
     var unwrittenMessageCount: Int { messageCount + claimedMessageCount + (rest?.messageCount ?? 0) }
     /// Queued messages.
-    var messageCount: Int { fullMessageCount + openMessageCount + latest.count }
+    var messageCount: Int { fullMessageCount + openMessageCount + (latest?.count ?? 0) }
 
     /// Whether nothing is queued and nothing is left of what was taken.
     var isEmpty: Bool {
-        @inline(__always) get { openMessageCount == 0 && fullMessageCount == 0 && latest.isEmpty && rest == nil }
+        @inline(__always) get { openMessageCount == 0 && fullMessageCount == 0 && latest == nil && rest == nil }
     }
 
     /// How many messages have been or will be taken before any that is added now.
@@ -207,13 +207,15 @@ extension OutboundQueue {
     /// Sets the latest value of a `latest` element.
     ///
     /// - Returns: whether it replaced an unsent one.
-    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool { latest.set(id, bytes) }
+    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        var values = takeLatest()
+        defer { latest = values }
+        return values.set(id, bytes)
+    }
 
     /// Removes and returns the unsent values of `latest` elements.
     mutating func takeLatest() -> LatestValues {
-        var values = LatestValues(headerByteCount: header)
-        swap(&values, &latest)
-        return values
+        latest.take() ?? LatestValues(headerByteCount: header)
     }
 
     /// Removes and returns the kept ones.
@@ -225,7 +227,9 @@ extension OutboundQueue {
 
     /// Removes and returns a `latest` value of more than `length` bytes whose element is not held back.
     mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
-        latest.isEmpty ? nil : latest.removeFirst(longerThan: length, except: held)
+        let value = latest?.removeFirst(longerThan: length, except: held)
+        if latest?.isEmpty == true { latest = nil }
+        return value ?? nil
     }
 }
 
@@ -236,7 +240,7 @@ extension OutboundQueue {
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
     func hasSegment(holding held: IdentifierSet = IdentifierSet()) -> Bool {
-        rest != nil || !full.isEmpty || openMessageCount > 0 || latest.hasValue(except: held)
+        rest != nil || !full.isEmpty || openMessageCount > 0 || latest?.hasValue(except: held) == true
     }
 
     /// The next segment to write, oldest first; `latest` values follow when nothing else is queued.
@@ -245,7 +249,7 @@ extension OutboundQueue {
     @inline(__always)
     mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> OutboundSegment? {
         if let segment = rest.take() { return segment }
-        if full.isEmpty, openMessageCount == 0, !latest.isEmpty { queueLatest(except: held) }
+        if full.isEmpty, openMessageCount == 0, latest != nil { queueLatest(except: held) }
         guard let segment = full.popFirst() else { return takeOpen() }
         fullByteCount -= segment.byteCount
         fullMessageCount -= segment.messageCount
@@ -273,7 +277,7 @@ extension OutboundQueue {
     private mutating func queueLatest(except held: IdentifierSet) {
         var values = takeLatest()
         values.removeAll(except: held) { append(id: $0, $1) }
-        latest = values
+        latest = values.isEmpty ? nil : values
     }
 
     /// A segment that was taken could not be written completely: it is the next.

@@ -270,7 +270,7 @@ extension Sender {
     ///
     /// - Returns: whether the acknowledgement is valid.
     func receiveAck(_ value: UnsafeRawBufferPointer) -> Bool {
-        guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.pieces.acknowledge(count) })
+        guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.acknowledge(count) })
         else { return false }
         for progress in all { self.progress.report(progress, .outgoing) }
         return true

@@ -33,12 +33,6 @@ extension Session {
         channel?.close(promise: nil)
     }
 
-    /// A flush has completed.
-    func didFlush(_ pending: PendingWork) {
-        if pending.contains(.stream) { return watchdog.watchProgress() }
-        if !isOpen { handle(.drained) }
-    }
-
     /// Reacts to a finding of the watchdog.
     func react(to finding: Watchdog.Finding) {
         switch finding {
@@ -69,7 +63,8 @@ extension Session {
 
     func handle(_ event: SessionEnding.Event) {
         let actions = ending.handle(event)
-        if !ending.isOpen { receiver.stop() }
+        isOpen = ending.isOpen
+        if !isOpen { receiver.stop() }
         for action in actions { perform(action) }
     }
 

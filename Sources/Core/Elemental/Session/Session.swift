@@ -23,8 +23,9 @@ final class Session: ChannelDuplexHandler {
     let sender: Sender
     let watchdog: Watchdog
     var handshake: Handshake
-    /// Not checked for exclusive access: only accessed on the loop, and its events call nothing.
-    @exclusivity(unchecked) var ending = SessionEnding()
+    var ending = SessionEnding()
+    /// Whether it has not begun to end.
+    var isOpen = true
     /// The peer's host; known once the connection is active.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
@@ -61,9 +62,6 @@ final class Session: ChannelDuplexHandler {
         handshake = Handshake(peer: device.role)
         wakefulness = latency.wakefulness(on: device.eventLoop)
     }
-
-    /// Whether it has not begun to end.
-    var isOpen: Bool { ending.isOpen }
 
     /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
     var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }
@@ -148,7 +146,7 @@ final class Session: ChannelDuplexHandler {
         endBatch()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         if let end = receiver.finishBatch(for: self) { resumeReading(at: end) }
-        if !isOpen || sender.owesAck || device.outbound.withLock({ $0.mayNeedFlush }) { flush() }
+        if !isOpen || sender.owesAck || device.outbound.withLock({ $0.isFlushDue }) { flush() }
     }
 
     /// A failed read ends its batch without `channelReadComplete`.
@@ -220,6 +218,12 @@ extension Session: ConnectionHandler {
     func flush() {
         if !isInBatch { wakefulness?.noteSend() }
         sender.flush()
+    }
+
+    /// A flush has completed.
+    private func didFlush(_ pending: PendingWork) {
+        if pending.contains(.stream) { return watchdog.watchProgress() }
+        if !isOpen { handle(.drained) }
     }
 
     func batch(_ body: () -> Void) {
