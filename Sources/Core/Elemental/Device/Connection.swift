@@ -7,6 +7,8 @@ import Synchronization
 protocol ConnectionHandler: AnyObject {
     /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
     var isInBatch: Bool { get }
+    /// Flushes at the end of the batch in progress.
+    func flushAfterBatch()
     /// Writes what is queued.
     func flush()
     /// Runs what may send values, and then writes them.
@@ -47,7 +49,7 @@ final class Connection: Sendable {
 
     /// Schedules a flush: at the end of the batch in progress on this loop, or else in the loop's next tick.
     func wake() {
-        if channel.eventLoop.inEventLoop, handler.value.isInBatch { return }
+        if channel.eventLoop.inEventLoop, handler.value.isInBatch { return handler.value.flushAfterBatch() }
         channel.eventLoop.execute(flush)
     }
 

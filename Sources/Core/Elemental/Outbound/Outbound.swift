@@ -288,7 +288,7 @@ extension Outbound {
 
 /// Connections that open and close.
 extension Outbound {
-    /// A connection is ready, the first or a replacement: the kept values are queued.
+    /// A connection is ready, the first or a replacement: the kept values are queued. The owner makes sure that a flush follows.
     ///
     /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
     ///   applies.
@@ -306,8 +306,12 @@ extension Outbound {
         do throws(SendRefusal) {
             _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
             switch transport {
-            case .tcp: _ = stream.setLatest(id, bytes)
-            case .udp: _ = datagrams.setLatest(id, bytes)
+            case .tcp:
+                _ = stream.setLatest(id, bytes)
+                stream.flush.schedule()
+            case .udp:
+                _ = datagrams.setLatest(id, bytes)
+                datagrams.flush.schedule()
             }
         } catch {
             counts.messagesLost += 1

@@ -32,6 +32,7 @@ final class Session: ChannelDuplexHandler {
     var udpIdentifier: UInt8 = 0
     /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
     private(set) var isInBatch = false
+    private var wantsFlush = false
     private var wantsRead = false
     private var hasStarted = false
     /// `nil` if the loop may always sleep.
@@ -146,7 +147,11 @@ final class Session: ChannelDuplexHandler {
         endBatch()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         if let end = receiver.finishBatch(for: self) { resumeReading(at: end) }
-        if !isOpen || sender.owesAck || device.outbound.withLock({ $0.isFlushDue }) { flush() }
+        if !isOpen || sender.owesAck { flush() } else { flushIfDue() }
+    }
+
+    private func flushIfDue() {
+        if wantsFlush || device.outbound.withLock({ $0.isFlushDue }) { flush() }
     }
 
     /// A failed read ends its batch without `channelReadComplete`.
@@ -216,6 +221,7 @@ extension Session: ConnectionHandler {
     var plainSocket: StreamSocket? { bytes.plainSocket }
 
     func flush() {
+        wantsFlush = false
         if !isInBatch { wakefulness?.noteSend() }
         sender.flush()
     }
@@ -231,8 +237,10 @@ extension Session: ConnectionHandler {
         isInBatch = true
         body()
         endBatch()
-        if device.outbound.withLock({ $0.isFlushDue }) { flush() }
+        flushIfDue()
     }
+
+    func flushAfterBatch() { wantsFlush = true }
 
     func resumeReading() {
         guard wantsRead, !device.isPaused, !receiver.isThrottled else { return }

@@ -165,6 +165,24 @@ struct LargeValueTests {
         }
     }
 
+    /// A sender that reads no acknowledgements any more does not wait for them.
+    @Test(arguments: ConnectionKind.allCases)
+    func whoPausesMeanwhileSendsTheRest(over kind: ConnectionKind) async throws {
+        try await withPair(over: kind) { service, device in
+            let arrived = gather(service)
+            let asked = Transcript<Int>()
+            service.onProgress { progress, other in
+                guard progress.direction == .incoming, asked.all.isEmpty else { return }
+                asked.add(progress.byteCount)
+                try? other.send(1, to: Lamp.count)
+            }
+            device.onValue(of: Lamp.count) { _ in device.pause() }
+            try device.send(Data(repeating: 7, count: 16 << 20), to: Lamp.blob)
+            try await arrived.wait(for: 1)
+            device.resume()
+        }
+    }
+
     @Test
     func largeValuesWaitForRoomOfTheirOwn() async throws {
         try await withPair(Files.all, client: Files.all) { service, device in
