@@ -1,7 +1,8 @@
-import Elemental
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Elemental
 
 /// Values that are sent in pieces.
 struct LargeValueTests {
@@ -167,17 +168,30 @@ struct LargeValueTests {
 
     /// A sender that reads no acknowledgements any more does not wait for them.
     @Test(arguments: ConnectionKind.allCases)
-    func whoPausesMeanwhileSendsTheRest(over kind: ConnectionKind) async throws {
+    func whoPausesWhileItWaitsForAcknowledgementsSendsTheRest(over kind: ConnectionKind) async throws {
         try await withPair(over: kind) { service, device in
             let arrived = gather(service)
-            let asked = Transcript<Int>()
+            let begun = Transcript<Int>()
             service.onProgress { progress, other in
-                guard progress.direction == .incoming, asked.all.isEmpty else { return }
-                asked.add(progress.byteCount)
-                try? other.send(1, to: Lamp.count)
+                guard progress.direction == .incoming, begun.all.isEmpty else { return }
+                other.pause()
+                begun.add(progress.byteCount)
             }
-            device.onValue(of: Lamp.count) { _ in device.pause() }
+            let read = Transcript<UInt64>()
+            device.onValue(of: Lamp.count) { value in
+                if value == 1 { device.pause() }
+                read.add(value)
+            }
             try device.send(Data(repeating: 7, count: 16 << 20), to: Lamp.blob)
+            try await begun.wait(for: 1)
+            let other = try #require(service.devices.first)
+            // Behind the last acknowledgement.
+            try other.send(0, to: Lamp.count)
+            try await read.wait(for: 1)
+            try await eventually { device.outbound.withLock { $0.stream.flush == .idle && !$0.pieces.isEmpty } }
+            try other.send(1, to: Lamp.count)
+            try await eventually { device.isPaused }
+            other.resume()
             try await arrived.wait(for: 1)
             device.resume()
         }
