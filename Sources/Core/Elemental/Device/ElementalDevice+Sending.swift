@@ -49,7 +49,9 @@ extension ElementalDevice {
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
         let length = value.wireByteCount
-        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) { return }
+        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) {
+            return
+        }
         try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
     }
 
@@ -60,7 +62,9 @@ extension ElementalDevice {
         _ value: ElementValue, to element: ElementDefinition, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
         let length = value.wireByteCount
-        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) { return }
+        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) {
+            return
+        }
         try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
     }
 

@@ -276,7 +276,8 @@ private struct OutboundRun: ~Copyable {
         machine.close(OutboundFixture.reason, willReconnect: true)
         if Bool.random(using: &random) { flush() }
         let unwritten = outgoing?.messageCount ?? 0
-        doubtful += unwritten + machine.stream.claimedMessageCount + (machine.stream.restMessageCount ?? 0)
+        doubtful +=
+            unwritten + machine.stream.claimedMessageCount + (machine.stream.restMessageCount ?? 0)
             + machine.datagrams.claimedMessageCount
         if held != nil, outgoing == nil { heldBack += heldCount }
         lostPings += reader.unreadPings
