@@ -9,10 +9,12 @@ struct PublicNamesTests {
         "Vector3", "Vector4", "WireError",
     ]
     private static let ofTheWire = [
-        "DatagramDecoder", "Envelope", "Hello", "Piece", "PieceAssembler", "ReceivedBytes", "StreamDecoder",
-        "SystemElement",
+        "DatagramDecoder", "Envelope", "Hello", "ReceivedBytes", "StreamDecoder",
     ]
-    private static let ofThePackage = ["ByteReader", "NearNames", "ValueType", "PlainForm", "ChoiceTable"]
+    private static let ofThePackage = [
+        "ByteReader", "ChoiceTable", "ConnectionTarget", "NearNames", "PeerCertificate", "Piece", "PieceAssembler",
+        "PinMatch", "PinVerdict", "PlainForm", "StateDirectory", "SystemElement", "ValueType",
+    ]
 
     private static func program(_ modules: [String], _ names: [String]) -> String {
         (modules.map { "import \($0)" } + names.map { "print((\($0)).self)" }).joined(separator: "\n")
@@ -33,10 +35,12 @@ struct PublicNamesTests {
         for name in Self.ofTheWire + Self.ofThePackage {
             #expect(complaint.contains("cannot find '\(name)' in scope"), "\(complaint)")
         }
-        let other = try await compiler.compile(
-            Self.program(
-                ["Elemental", "ElementalWire"],
-                Self.ofTheWire.filter { !["PieceAssembler", "StreamDecoder"].contains($0) }))
+        let modules = ["Elemental", "ElementalSecurity", "ElementalWire"]
+        let other = try await compiler.compile(Self.program(modules, Self.ofTheWire.filter { $0 != "StreamDecoder" }))
         #expect(other.isEmpty, "\(other)")
+        let hidden = try await compiler.compile(Self.program(modules, Self.ofThePackage))
+        for name in Self.ofThePackage {
+            #expect(hidden.contains("cannot find '\(name)' in scope"), "\(hidden)")
+        }
     }
 }

@@ -81,7 +81,7 @@ let benchmarks: @Sendable () -> Void = {
             guard let base = buffer.baseAddress else { return }
             for index in repetitions {
                 Envelope.writeStreamHeader(id: 1, length: 8, to: base)
-                Double(index).writeWireBytes(to: base + Envelope.streamByteCount)
+                write(Double(index), to: base + Envelope.streamByteCount)
                 blackHole(buffer[5])
             }
         }
@@ -94,7 +94,13 @@ private func message(_ value: Double, header: Int, writeHeader: (UnsafeMutableRa
     bytes.withUnsafeMutableBytes { bytes in
         guard let base = bytes.baseAddress else { return }
         writeHeader(base)
-        value.writeWireBytes(to: base + header)
+        write(value, to: base + header)
     }
     return bytes
+}
+
+private func write(_ value: Double, to start: UnsafeMutableRawPointer) {
+    var destination = OutputRawSpan(
+        buffer: UnsafeMutableRawBufferPointer(start: start, count: value.wireByteCount), initializedCount: 0)
+    value.writeWireBytes(to: &destination)
 }

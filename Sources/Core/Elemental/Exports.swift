@@ -1,5 +1,5 @@
 // One import is enough for programs that publish, find and control: elements, their values and catalogues. The wire
-// format stays in ElementalWire, so that its names (Envelope, Piece, Hello) remain free for a user's program.
+// format stays in ElementalWire, so that its names (Envelope, Hello) remain free for a user's program.
 @_exported public import struct ElementalSecurity.Ed25519Identity
 @_exported public import struct ElementalSecurity.FileTrustStore
 @_exported public import struct ElementalSecurity.Fingerprint

@@ -71,7 +71,7 @@ struct ChoiceTable: Sendable {
                 throw .outsideRange(choice.name)
             }
             byteCount += choice.value.wireByteCount
-            let pattern = Self.pattern(choice.value)
+            let pattern = choice.value.visit(PatternVisitor())
             guard !patterns.contains(pattern) else { throw .sameNumber(choice.name) }
             patterns.append(pattern)
         }
@@ -95,16 +95,20 @@ struct ChoiceTable: Sendable {
         name.utf8.count <= 4 * 255 ? names[name].map { list[$0] } : nil
     }
 
-    private static func pattern(_ value: ElementValue) -> UInt64 {
-        var bytes: UInt64 = 0
-        return withUnsafeMutableBytes(of: &bytes) { bytes in
-            if let base = bytes.baseAddress { value.writeWireBytes(to: base) }
-            return pattern(UnsafeRawBufferPointer(rebasing: bytes[..<value.wireByteCount]))
-        }
-    }
-
     private static func pattern(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// The wire form of an integer, as a number.
+private struct PatternVisitor: ElementValueVisitor {
+    func visit<Value: ValueType>(_ value: Value) -> UInt64 {
+        guard Value.isInteger else { return 0 }
+        var bytes: UInt64 = 0
+        withUnsafeMutableBytes(of: &bytes) {
+            _ = value.write(to: UnsafeMutableRawBufferPointer(rebasing: $0[..<value.wireByteCount]))
+        }
+        return UInt64(littleEndian: bytes)
     }
 }
 

@@ -50,7 +50,7 @@ extension Element {
     @inlinable
     public func allows(_ value: Value) -> Bool {
         guard let limits = fields.limits else { return true }
-        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        if limits.hasChoices { return isChoice(value.wireByteCount, value.write) }
         return limits.range.map { value.isWithin($0) } ?? true
     }
 

@@ -13,7 +13,7 @@ extension ElementCatalogue {
     /// The version of the catalogue's form.
     static let formVersion: UInt8 = 1
 
-    /// The catalogue as the system element ``SystemElement/catalogue`` carries it.
+    /// The catalogue as the system element -5 carries it.
     ///
     /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 · flags
     /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the

@@ -222,7 +222,7 @@ extension ElementDefinition {
     public func allows(_ value: ElementValue) -> Bool {
         guard value.type == type else { return false }
         guard let limits = fields.limits else { return true }
-        if limits.hasChoices { return isChoice(value.wireByteCount, value.writeWireBytes) }
+        if limits.hasChoices { return isChoice(value.wireByteCount, value.write) }
         return limits.range.map { value.visit(ElementValue.RangeVisitor(range: $0)) } ?? true
     }
 
@@ -230,13 +230,13 @@ extension ElementDefinition {
     /// choices.
     package func allowsChoice(_ bytes: UnsafeRawBufferPointer) -> Bool { fields.choices?.contains(bytes) ?? true }
 
-    /// The same for a value that `write` writes to memory.
+    /// The same for a value that `write` writes to a buffer, and then says how many bytes. A wrong number is not refused
+    /// here: sending says so.
     @usableFromInline
-    func isChoice(_ byteCount: Int, _ write: (UnsafeMutableRawPointer) -> Void) -> Bool {
+    func isChoice(_ byteCount: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Bool {
         guard byteCount <= ChoiceTable.maximumValueByteCount else { return false }
-        return withUnsafeTemporaryAllocation(byteCount: max(1, byteCount), alignment: 1) { buffer in
-            if let base = buffer.baseAddress { write(base) }
-            return allowsChoice(UnsafeRawBufferPointer(rebasing: buffer[..<byteCount]))
+        return withUnsafeTemporaryAllocation(byteCount: byteCount, alignment: 1) { buffer in
+            write(buffer) != byteCount || allowsChoice(UnsafeRawBufferPointer(buffer))
         }
     }
 }

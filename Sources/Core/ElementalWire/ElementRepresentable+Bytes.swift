@@ -18,9 +18,7 @@ extension Bool: ElementRepresentable, ValueType {
     public var wireByteCount: Int { 1 }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        destination.storeBytes(of: self ? 1 : 0, as: UInt8.self)
-    }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { destination.append(self ? 1 : 0) }
 
     public var elementValue: ElementValue { .bool(self) }
 
@@ -44,23 +42,17 @@ extension String: ElementRepresentable, ValueType {
     #if hasFeature(Embedded)
     public var wireByteCount: Int { utf8ByteCount }
 
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        withBytes { utf8 in
-            guard let base = utf8.baseAddress else { return }
-            destination.copyMemory(from: base, byteCount: utf8.count)
-        }
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        withBytes { write(UnsafeRawBufferPointer($0), to: &destination) }
     }
     #else
     @inlinable
     public var wireByteCount: Int { utf8.count }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
         var copy = self
-        copy.withUTF8 { utf8 in
-            guard let base = utf8.baseAddress else { return }
-            destination.copyMemory(from: base, byteCount: utf8.count)
-        }
+        copy.withUTF8 { write(UnsafeRawBufferPointer($0), to: &destination) }
     }
     #endif
 
@@ -92,11 +84,8 @@ extension Array: ElementRepresentable where Element == UInt8 {
     public var wireByteCount: Int { count }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            destination.copyMemory(from: base, byteCount: bytes.count)
-        }
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        withUnsafeBytes { write($0, to: &destination) }
     }
 
     public var elementValue: ElementValue { .data(Data(self)) }

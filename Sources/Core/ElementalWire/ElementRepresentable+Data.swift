@@ -24,11 +24,8 @@ extension Data: ElementRepresentable, ValueType {
     public var wireByteCount: Int { count }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return }
-            destination.copyMemory(from: base, byteCount: bytes.count)
-        }
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        withUnsafeBytes { write($0, to: &destination) }
     }
 
     /// The data itself if it has 16 KiB or more. Memory that the program manages itself (`Data(bytesNoCopy:)`) must not

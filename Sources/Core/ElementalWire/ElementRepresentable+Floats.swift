@@ -12,8 +12,9 @@ extension Float: ElementRepresentable, ValueType {
     public var wireByteCount: Int { 4 }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        bitPattern.writeWireBytes(to: destination)
+    @inline(__always)
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        bitPattern.writeWireBytes(to: &destination)
     }
 
     @inlinable
@@ -41,8 +42,9 @@ extension Double: ElementRepresentable, ValueType {
     public var wireByteCount: Int { 8 }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        bitPattern.writeWireBytes(to: destination)
+    @inline(__always)
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        bitPattern.writeWireBytes(to: &destination)
     }
 
     @inlinable
@@ -71,7 +73,7 @@ extension SIMD where Scalar == Float {
     @inlinable
     func writePackedFloats(to destination: UnsafeMutableRawPointer) {
         for index in 0..<Self.scalarCount {
-            self[index].writeWireBytes(to: destination + index * 4)
+            destination.storeBytes(of: self[index].bitPattern.littleEndian, toByteOffset: index * 4, as: UInt32.self)
         }
     }
 
@@ -89,7 +91,7 @@ extension SIMD2: ElementRepresentable, ValueType, TextualValue where Scalar == F
     @inlinable
     public var wireByteCount: Int { 8 }
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { write(8, to: &destination, writePackedFloats) }
     @inlinable
     public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float2(self) }
@@ -108,7 +110,7 @@ extension SIMD3: ElementRepresentable, ValueType, TextualValue where Scalar == F
     @inlinable
     public var wireByteCount: Int { 12 }
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { write(12, to: &destination, writePackedFloats) }
     @inlinable
     public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float3(self) }
@@ -125,7 +127,7 @@ extension SIMD4: ElementRepresentable, ValueType, TextualValue where Scalar == F
     @inlinable
     public var wireByteCount: Int { 16 }
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { writePackedFloats(to: destination) }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { write(16, to: &destination, writePackedFloats) }
     @inlinable
     public func isWithin(_ range: ClosedRange<Double>) -> Bool { isEachWithin(range) }
     public var elementValue: ElementValue { .float4(self) }
@@ -153,11 +155,11 @@ extension Matrix4x4: ElementRepresentable, ValueType {
     public var wireByteCount: Int { 64 }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        columns.0.writePackedFloats(to: destination)
-        columns.1.writePackedFloats(to: destination + 16)
-        columns.2.writePackedFloats(to: destination + 32)
-        columns.3.writePackedFloats(to: destination + 48)
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        columns.0.writeWireBytes(to: &destination)
+        columns.1.writeWireBytes(to: &destination)
+        columns.2.writeWireBytes(to: &destination)
+        columns.3.writeWireBytes(to: &destination)
     }
 
     public var elementValue: ElementValue { .float4x4(self) }

@@ -22,7 +22,20 @@ public protocol ElementRepresentable: Sendable {
     /// How many bytes the value takes on the wire, without the envelope.
     var wireByteCount: Int { get }
 
-    /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
+    /// Appends the value's wire form, exactly ``wireByteCount`` bytes, to `destination`, which has room for them.
+    ///
+    /// Numbers, texts and data append themselves, whatever is before them:
+    /// ```swift
+    /// func writeWireBytes(to destination: inout OutputRawSpan) {
+    ///     hour.writeWireBytes(to: &destination)
+    ///     minute.writeWireBytes(to: &destination)
+    /// }
+    /// ```
+    /// More bytes stop the program before they are written. If there are fewer, sending throws.
+    func writeWireBytes(to destination: inout OutputRawSpan)
+
+    /// Writes the value's wire form to memory of ``wireByteCount`` bytes, unchecked.
+    @available(*, deprecated, message: "use writeWireBytes(to: inout OutputRawSpan)")
     func writeWireBytes(to destination: UnsafeMutableRawPointer)
 
     /// The value's wire form if it is long and already in memory: a connection then sends it without copying it.
@@ -71,8 +84,9 @@ extension ElementRepresentable where Self: FixedWidthInteger {
     public var wireByteCount: Int { MemoryLayout<Self>.size }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        destination.storeBytes(of: littleEndian, as: Self.self)
+    @inline(__always)
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        write(MemoryLayout<Self>.size, to: &destination) { $0.storeBytes(of: littleEndian, as: Self.self) }
     }
 }
 
@@ -90,7 +104,7 @@ extension ElementRepresentable where Self: RawRepresentable, RawValue: ElementRe
     public var wireByteCount: Int { rawValue.wireByteCount }
 
     @inlinable
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) { rawValue.writeWireBytes(to: destination) }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { rawValue.writeWireBytes(to: &destination) }
 
     public var elementValue: ElementValue { rawValue.elementValue }
 

@@ -15,9 +15,9 @@ extension ElementValue {
     }
 
     struct WritingVisitor: ElementValueVisitor {
-        let destination: UnsafeMutableRawPointer
+        let destination: UnsafeMutableRawBufferPointer
 
-        func visit(_ value: some ValueType) { value.writeWireBytes(to: destination) }
+        func visit(_ value: some ValueType) { _ = value.write(to: destination) }
     }
 
     struct NumberVisitor: ElementValueVisitor {

@@ -55,11 +55,6 @@ public enum ElementValue: Sendable, Hashable {
     /// How many bytes the value takes on the wire, without the envelope.
     public var wireByteCount: Int { visit(ByteCountVisitor()) }
 
-    /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        visit(WritingVisitor(destination: destination))
-    }
-
     /// The value as a number, or `nil` if its type is not numeric. Integers beyond 2^53 are rounded.
     public var numericValue: Double? { visit(NumberVisitor()) }
 

@@ -40,9 +40,7 @@ extension JSON: ElementRepresentable {
 
     public var wireByteCount: Int { text.count }
 
-    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        text.writeWireBytes(to: destination)
-    }
+    public func writeWireBytes(to destination: inout OutputRawSpan) { text.writeWireBytes(to: &destination) }
 
     public var elementValue: ElementValue { .data(text) }
 

@@ -4,24 +4,24 @@
 /// pieces of a value are sent in order, and those of the next large value after them; values of other elements may be
 /// sent in between. A sender has at most ``windowByteCount`` unacknowledged bytes in flight
 /// (``SystemElement/piecesTaken``), so a value that is sent meanwhile waits behind no more than that.
-public enum Piece {
+package enum Piece {
     /// Bytes before the value's in a piece.
-    public static let headerByteCount = 9
+    package static let headerByteCount = 9
     /// The most bytes of the value in a piece.
-    public static let maximumByteCount = 64 * 1024
+    package static let maximumByteCount = 64 * 1024
     /// The bytes of the value in the pieces that this framework sends: the system copies one of them at a time, and a
     /// value of another element that is sent meanwhile waits for that.
-    public static let sentByteCount = 32 * 1024
+    package static let sentByteCount = 32 * 1024
     /// Values of more bytes than this are sent in pieces.
-    public static let wholeByteCount = 128 * 1024
+    package static let wholeByteCount = 128 * 1024
     /// The most unacknowledged bytes of pieces that this framework has in flight; the wire allows twice as many. A value
     /// of another element waits behind them; with a round trip of 1 ms they allow 128 MB/s.
-    public static let windowByteCount = 128 * 1024
+    package static let windowByteCount = 128 * 1024
 
     /// Writes what precedes the value's bytes in a piece's frame, 14 bytes: the stream's envelope and the piece's own.
     ///
     /// - Precondition: the whole value is not longer than ``Envelope/maximumValueByteCount``.
-    public static func writeHeader(
+    package static func writeHeader(
         id: Int8, total: Int, offset: Int, byteCount: Int, to destination: UnsafeMutableRawPointer
     ) {
         Envelope.writeStreamHeader(

@@ -2,18 +2,18 @@
 ///
 /// One value is in progress at a time. Memory grows with the bytes that have arrived, never with what a piece
 /// announces, and nothing is stored of a value that the receiver does not want to keep.
-public struct PieceAssembler: ~Copyable {
+package struct PieceAssembler: ~Copyable {
     /// How much of a value has arrived.
-    public struct Progress: Sendable, Hashable {
+    package struct Progress: Sendable, Hashable {
         /// The value's element.
-        public let id: Int8
+        package let id: Int8
         /// Bytes of the value that have arrived.
-        public let byteCount: Int
+        package let byteCount: Int
         /// Bytes of the whole value.
-        public let total: Int
+        package let total: Int
 
         /// The progress of one value.
-        public init(id: Int8, byteCount: Int, total: Int) {
+        package init(id: Int8, byteCount: Int, total: Int) {
             self.id = id
             self.byteCount = byteCount
             self.total = total
@@ -21,7 +21,7 @@ public struct PieceAssembler: ~Copyable {
     }
 
     /// The longest value accepted, in bytes.
-    public let maximumValueByteCount: Int
+    package let maximumValueByteCount: Int
 
     private var id: Int8 = 0
     private var total = 0
@@ -34,15 +34,15 @@ public struct PieceAssembler: ~Copyable {
     private var value = GatheredBytes()
 
     /// An assembler for one stream.
-    public init(maximumValueByteCount: Int) { self.maximumValueByteCount = maximumValueByteCount }
+    package init(maximumValueByteCount: Int) { self.maximumValueByteCount = maximumValueByteCount }
 
     /// How many bytes of an incomplete value are stored.
-    public var bufferedByteCount: Int { value.count }
+    package var bufferedByteCount: Int { value.count }
 
     /// Drops what is stored of the incomplete value and the rest of it as it arrives; it is never passed on.
     ///
     /// - Returns: the value's element and length, or `nil` if nothing is stored.
-    public mutating func leaveOut() -> (id: Int8, length: Int)? {
+    package mutating func leaveOut() -> (id: Int8, length: Int)? {
         guard value.count > 0 else { return nil }
         value = GatheredBytes()
         keptByteCount = 0
@@ -58,7 +58,7 @@ public struct PieceAssembler: ~Copyable {
     ///   - progress: called after each piece of a value that is stored whole, before `body`.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidPiece`` or ``WireError/Code/valueTooLarge``; the
     ///   assembler cannot be used after it.
-    public mutating func take(
+    package mutating func take(
         _ piece: UnsafeRawBufferPointer, keeping: (_ id: Int8, _ length: Int) -> Int = { _, length in length },
         progress: (Progress) -> Void, _ body: (_ id: Int8, ReceivedBytes) -> Void
     ) throws(WireError) {

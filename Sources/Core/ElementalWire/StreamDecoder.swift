@@ -13,7 +13,7 @@ public struct StreamDecoder: ~Copyable {
     }
 
     /// The longest value accepted, in bytes; a header that announces more ends the stream with an error. System
-    /// elements may have up to ``SystemElement/maximumFrameByteCount`` in any case.
+    /// elements, those below 0, may have up to 1 MiB in any case.
     public let maximumValueByteCount: Int
 
     /// The header of an incomplete frame, as much of it as has arrived.

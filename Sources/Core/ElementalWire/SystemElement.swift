@@ -2,7 +2,7 @@
 ///
 /// The first three are those of the older ElementalController. The others are extensions, sent only to a peer that has
 /// said hello, except for the client's own hello. The documentation's page on the wire lists the bytes of each.
-public enum SystemElement: Int8, Sendable, CaseIterable {
+package enum SystemElement: Int8, Sendable, CaseIterable {
     /// Service to client, first frame after accept: the client's UDP identifier, UInt8; 0 when none is left.
     case udpIdentifier = -1
     /// Client to service, first frame after connect: the client's name, a string.
@@ -32,22 +32,22 @@ public enum SystemElement: Int8, Sendable, CaseIterable {
     case datagramSecret = -14
 
     /// The bytes of a datagram secret.
-    public static let datagramSecretByteCount = 33
+    package static let datagramSecretByteCount = 33
     /// The most bytes of a ping.
-    public static let maximumPingByteCount = 1024
+    package static let maximumPingByteCount = 1024
     /// The longest device name, in UTF-8 bytes. A longer one is truncated.
-    public static let maximumNameByteCount = 1024
+    package static let maximumNameByteCount = 1024
     /// The longest catalogue accepted, in bytes. One of 128 elements with the longest names, units and choices has
     /// 593,666.
-    public static let maximumCatalogueByteCount = 1024 * 1024
+    package static let maximumCatalogueByteCount = 1024 * 1024
     /// The longest value that the frame of a system element may announce even if the limit for values is lower.
-    public static let maximumFrameByteCount = maximumCatalogueByteCount
+    package static let maximumFrameByteCount = maximumCatalogueByteCount
 
     /// How many bytes to store of a value that is announced with this length.
     ///
     /// A long name or text is truncated, and of the hello of a later version the known part is enough. Nothing is
     /// stored of any other value that is too long to be valid, except for a piece: enough to see that it is too long.
-    public func keptByteCount(of length: Int) -> Int {
+    package func keptByteCount(of length: Int) -> Int {
         switch self {
         case .deviceName, .shutdown, .hello: min(length, Self.maximumNameByteCount)
         case .refused: min(length, 2 + Self.maximumNameByteCount)

@@ -1,7 +1,7 @@
 /// Why a service refused a value: a reason code, and a message for a person.
 ///
-/// On the wire, as the system element ``SystemElement/refused``: `element Int8 · reason UInt8 · message UTF-8`. A
-/// message has at most ``SystemElement/maximumNameByteCount`` bytes.
+/// On the wire, as the system element -11: `element Int8 · reason UInt8 · message UTF-8`. A message
+/// has at most 1,024 bytes.
 public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of reason. A reader treats an unknown one as ``refused``.
     public enum Reason: UInt8, Sendable, Hashable, CaseIterable {
@@ -45,7 +45,7 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the value of ``SystemElement/refused``; `nil` if the bytes are not one. Invalid UTF-8 in a message is
+    /// Reads the value of the system element -11; `nil` if the bytes are not one. Invalid UTF-8 in a message is
     /// repaired.
     public static func read(_ bytes: UnsafeRawBufferPointer) -> (id: Int8, refusal: ValueRefusal)? {
         guard bytes.count >= 2, bytes[0] < 0x80 else { return nil }
@@ -53,7 +53,7 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         return (Int8(bytes[0]), ValueRefusal(Reason(rawValue: bytes[1]) ?? .refused, message))
     }
 
-    /// The value of ``SystemElement/refused`` for an element. A longer message is truncated.
+    /// The value of the system element -11 for an element. A longer message is truncated.
     public func wireBytes(id: Int8) -> [UInt8] {
         [UInt8(bitPattern: id), reason.rawValue] + message.utf8.prefix(SystemElement.maximumNameByteCount)
     }

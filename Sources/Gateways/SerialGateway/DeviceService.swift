@@ -330,7 +330,7 @@ final class DeviceService: LineSessionOwner {
     private func sendWaiting() {
         guard case .present = phase, let session else { return }
         while let item = queue.first, session.room >= item.frameByteCount {
-            session.write(item.element.id, byteCount: item.value.wireByteCount) { item.value.writeWireBytes(to: $0) }
+            session.write(item.element.id, byteCount: item.value.wireByteCount) { _ = item.value.write(to: $0) }
             queue.removeFirst()
             unconfirmed.add(item)
         }

@@ -61,22 +61,18 @@ final class LineSession: LineHandler {
     var room: Int { link.room }
 
     /// Writes a frame for which there is room.
-    func write(_ id: Int8, byteCount: Int, _ body: (UnsafeMutableRawPointer) -> Void) {
+    func write(_ id: Int8, byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         let whole = Envelope.streamByteCount + byteCount
         withUnsafeTemporaryAllocation(byteCount: whole, alignment: 1) { frame in
             guard let start = frame.baseAddress else { return }
             Envelope.writeStreamHeader(id: id, length: byteCount, to: start)
-            body(start + Envelope.streamByteCount)
+            body(UnsafeMutableRawBufferPointer(rebasing: frame[Envelope.streamByteCount...]))
             _ = link.write(UnsafeRawBufferPointer(frame))
         }
     }
 
     func write(_ id: Int8, _ bytes: [UInt8]) {
-        write(id, byteCount: bytes.count) { place in
-            bytes.withUnsafeBytes {
-                if let start = $0.baseAddress { place.copyMemory(from: start, byteCount: $0.count) }
-            }
-        }
+        write(id, byteCount: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
     /// Sends what was written.

@@ -8,8 +8,9 @@ extension ElementalService {
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(SendError) {
         let count = value.wireByteCount
         guard count <= scratchByteCount else { throw .tooLong }
-        value.writeWireBytes(to: scratch)
-        try send(bytes: UnsafeRawBufferPointer(start: scratch, count: count), to: element)
+        let place = UnsafeMutableRawBufferPointer(start: scratch, count: count)
+        guard value.write(to: place) == count else { throw .wrongByteCount }
+        try send(bytes: UnsafeRawBufferPointer(place), to: element)
     }
 
     /// Sets an element's value, given as its bytes on the wire, and sends it to the client. For texts and data that should
@@ -37,9 +38,9 @@ extension ElementalService {
 
     func accept<Value>(_ value: Value, _ element: Element<Value>) -> Slot.Verdict {
         let count = value.wireByteCount
-        guard count <= scratchByteCount else { return .malformed }
-        value.writeWireBytes(to: scratch)
-        return accept(UnsafeRawBufferPointer(start: scratch, count: count), element)
+        let place = UnsafeMutableRawBufferPointer(start: scratch, count: count)
+        guard count <= scratchByteCount, value.write(to: place) == count else { return .malformed }
+        return accept(UnsafeRawBufferPointer(place), element)
     }
 
     /// Where the element is, if the service has it with this type.

@@ -11,4 +11,6 @@ public enum SendError: UInt8, Error, Sendable, Hashable {
     /// The values before it fill the queue: the line is slower than the program. The element keeps its earlier value.
     /// Elements marked `latest` never meet this.
     case queueFull
+    /// The value's type is the program's, and wrote fewer bytes than its `wireByteCount`.
+    case wrongByteCount
 }

@@ -48,12 +48,7 @@ struct CatalogueLiteralTests {
         #expect(bytes.elementValue == .data(Data(bytes)))
         #expect([UInt8](ElementValue.data(Data(bytes))) == bytes)
         #expect([UInt8](ElementValue.bool(true)) == nil)
-        var written = [UInt8](repeating: 0, count: bytes.wireByteCount)
-        written.withUnsafeMutableBytes { written in
-            guard let base = written.baseAddress else { return }
-            bytes.writeWireBytes(to: base)
-        }
-        #expect(written == bytes)
+        #expect(bytes.written == bytes)
         #expect(bytes.withUnsafeBytes { [UInt8](wireBytes: $0) } == bytes)
     }
 }

@@ -106,9 +106,8 @@ struct ElementChoicesTests {
 
     @Test
     func anEnumTravelsAsItsRawValue() throws {
-        var bytes: [UInt8] = [0, 0]
         #expect(Mode.cool.wireByteCount == 2)
-        bytes.withUnsafeMutableBytes { Mode.cool.writeWireBytes(to: $0.baseAddress!) }
+        let bytes = Mode.cool.written
         #expect(bytes == [0x2c, 1])
         #expect(bytes.withUnsafeBytes { Mode(wireBytes: $0) } == .cool)
         #expect([2, 0].withUnsafeBytes { Mode(wireBytes: $0) } == nil, "no case")

@@ -57,8 +57,7 @@ struct ElementValueTests {
     @Test
     func codableValuesTravelAsJSON() throws {
         let json = try JSON(Pose(x: 1.5, label: "é"))
-        var bytes = [UInt8](repeating: 0, count: json.wireByteCount)
-        bytes.withUnsafeMutableBytes { json.writeWireBytes(to: $0.baseAddress.unsafelyUnwrapped) }
+        let bytes = json.written
         #expect(bytes.withUnsafeBytes { JSON<Pose>(wireBytes: $0) }?.value == Pose(x: 1.5, label: "é"))
         #expect(JSON<Pose>.elementType == .data)
         #expect([UInt8]("{}".utf8).withUnsafeBytes { JSON<Pose>(wireBytes: $0) } == nil)

@@ -4,6 +4,15 @@ extension ElementCatalogue {
     init(bytes: [UInt8]) throws { self = try bytes.withUnsafeBytes { try ElementCatalogue(wireBytes: $0) } }
 }
 
+extension ElementRepresentable {
+    /// What the value writes into as many bytes as it announces.
+    var written: [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: wireByteCount)
+        let count = bytes.withUnsafeMutableBytes { write(to: $0) }
+        return Array(bytes[..<count])
+    }
+}
+
 /// Frames as tests write and read them.
 enum Frames {
     struct Frame: Equatable {
@@ -21,12 +30,7 @@ enum Frames {
     }
 
     static func encode(_ id: Int8, _ value: ElementValue) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: value.wireByteCount)
-        bytes.withUnsafeMutableBytes { buffer in
-            guard let base = buffer.baseAddress else { return }
-            value.writeWireBytes(to: base)
-        }
-        return encode(id, bytes)
+        encode(id, value.wireBytes)
     }
 
     /// Decodes all at once.

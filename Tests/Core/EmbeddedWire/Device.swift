@@ -38,8 +38,7 @@ struct Device: ~Copyable {
         var frame = header(element.id, value.wireByteCount)
         frame += [UInt8](repeating: 0, count: value.wireByteCount)
         frame.withUnsafeMutableBytes { frame in
-            guard let base = frame.baseAddress else { return }
-            value.writeWireBytes(to: base + Envelope.streamByteCount)
+            _ = value.write(to: UnsafeMutableRawBufferPointer(rebasing: frame[Envelope.streamByteCount...]))
         }
         return frame
     }

@@ -58,8 +58,7 @@ struct VectorCheck {
         var frame = Device.header(echo.id, echo.value.wireByteCount)
         frame += [UInt8](repeating: 0, count: echo.value.wireByteCount)
         frame.withUnsafeMutableBytes { frame in
-            guard let base = frame.baseAddress else { return }
-            echo.value.writeWireBytes(to: base + Envelope.streamByteCount)
+            _ = echo.value.write(to: UnsafeMutableRawBufferPointer(rebasing: frame[Envelope.streamByteCount...]))
         }
         expect(frame == echo.frame, "the frame of \(echo.type)")
         expect(echo.value.type == echo.type, "the type of \(echo.type)")

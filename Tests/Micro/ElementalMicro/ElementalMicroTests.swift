@@ -163,7 +163,23 @@ struct ElementalMicroTests {
         #expect(throws: SendError.unknownElement) { try service.send(1, to: Element<UInt8>(90, "Other")) }
         #expect(throws: SendError.unknownElement) { try service.send(1, to: Element<UInt8>(1, "Brightness")) }
         #expect(throws: SendError.tooLong) { try service.send(String(repeating: "x", count: 33), to: Lamp.label) }
+        #expect(throws: SendError.wrongByteCount) { try service.send(Unwritten(), to: Element<Unwritten>(3, "Mode")) }
         #expect(service.value(of: Lamp.brightness) == nil)
+        #expect(service.value(of: Lamp.mode) == nil)
+    }
+
+    /// A byte that is announced and not written.
+    private struct Unwritten: ElementRepresentable {
+        static let elementType = ElementType.uint8
+
+        init() {}
+        init?(wireBytes bytes: UnsafeRawBufferPointer) { nil }
+        init?(_: ElementValue) { nil }
+
+        var elementValue: ElementValue { .uint8(0) }
+        var wireByteCount: Int { 1 }
+
+        func writeWireBytes(to destination: inout OutputRawSpan) {}
     }
 
     @Test("a line that stands still fills the queue; a latest element keeps its newest value, and nothing is lost")

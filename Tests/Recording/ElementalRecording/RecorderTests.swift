@@ -113,7 +113,7 @@ struct RecorderTests {
             for (read, (name, value)) in zip(values, Self.values) {
                 #expect(read.element.name == name)
                 // Bit for bit: -0.0 equals 0.0.
-                #expect(read.value.bytes == value.bytes, "\(name) \(value)")
+                #expect(read.value.wireBytes == value.wireBytes, "\(name) \(value)")
             }
             #expect(items.map(\.time) == items.map(\.time).sorted())
             #expect(recording.start == TestClock.start + 1000)
@@ -253,16 +253,6 @@ struct RecorderTests {
             let last = try await recording.events().last
             guard case .event(let event, _)? = last?.content else { throw TestSupportError("no event") }
             #expect(event.kind == .refused)
-        }
-    }
-}
-
-extension ElementValue {
-    /// The wire form.
-    var bytes: [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: max(1, wireByteCount)) { buffer, count in
-            if let start = buffer.baseAddress { writeWireBytes(to: start) }
-            count = wireByteCount
         }
     }
 }

@@ -65,12 +65,7 @@ public final class LineClient {
     public func sendRaw(_ bytes: [UInt8]) { _ = bytes.withUnsafeBytes { link.write($0) } }
 
     public func send<Value>(_ value: Value, to element: Element<Value>) {
-        send(
-            element.id,
-            [UInt8](unsafeUninitializedCapacity: value.wireByteCount) { buffer, count in
-                if let base = buffer.baseAddress { value.writeWireBytes(to: base) }
-                count = value.wireByteCount
-            })
+        send(element.id, value.elementValue.wireBytes)
     }
 
     public func newest<Value>(_ element: Element<Value>) -> Value? {

@@ -25,12 +25,13 @@ struct SynthProbe: AsyncParsableCommand {
     @OptionGroup var security: ConnectingOptions
 
     func run() async throws {
-        var options = try security.connectOptions
+        let options = try security.connectOptions
         let synth: ElementalDevice
         if let port {
-            options.expectsHello = true
             synth = try await ElementalDevice.connect(
                 host: "127.0.0.1", port: port, as: "SynthProbe", elements: Synth.all, options: options)
+            // Until the service has said what it supports.
+            _ = try await synth.catalogue()
         } else {
             synth = try await ElementalBrowser(Synth.service).firstService(named: name)
                 .connect(as: "SynthProbe", elements: Synth.all, options: options)

@@ -54,8 +54,8 @@ public final class ElementalBrowser: Sendable {
     }
 
     /// Browses for services until the iteration ends or its task is cancelled. The stream starts with the services that
-    /// are already known, if another stream of this browser is being iterated. A stream whose buffer of 4096 events
-    /// overflows is finished.
+    /// are already known, if another stream of this browser is being iterated. A stream that ends although its task is
+    /// not cancelled has overflowed its buffer of 4096 events: call this again for a new one.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the service name is invalid.
     public func events() throws(ElementalError) -> AsyncStream<Event> {

@@ -1,4 +1,4 @@
-public import ElementalSecurity
+import ElementalSecurity
 public import ElementalWire
 import NIOPosix
 
@@ -20,7 +20,7 @@ public enum ServiceStanding: Sendable, Hashable {
     ///   - service: what the browser found.
     ///   - peers: the services that the client trusts.
     ///   - own: the client's fingerprint.
-    public init(to service: DiscoveredService, among peers: TrustedPeers, own: Fingerprint) {
+    package init(to service: DiscoveredService, among peers: TrustedPeers, own: Fingerprint) {
         switch peers.match(ConnectionTarget(service), own: own) {
         case .pinned(let entry):
             guard let key = service.shortFingerprint else {

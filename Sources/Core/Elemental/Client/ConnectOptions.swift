@@ -9,9 +9,6 @@ public struct ConnectOptions: Sendable {
     public var timeout: Duration
     /// Resource limits of the connection.
     public var limits: DeviceLimits
-    /// Whether the service is known to say hello, so that `connect` waits for it and for the catalogue. For a
-    /// discovered service its TXT record decides; with a host and port, leave it `false` unless you know.
-    public var expectsHello = false
     /// Whether to open a UDP socket. Without one, elements that use UDP are unavailable.
     public var allowsUDP: Bool
     /// Which services are connected to, and what is encrypted.
@@ -29,6 +26,9 @@ public struct ConnectOptions: Sendable {
     /// The logger of the connection. By default nothing is logged.
     public var logger: Logger
 
+    /// Whether the service at a host and port is known to say hello, so that `connect` waits for it and for the catalogue.
+    /// For a discovered service its TXT record decides.
+    package var expectsHello = false
     /// The shared budget for the incomplete and the kept long values of several connections; `nil` for no limit.
     package var memory: ByteBudget?
     /// Called on the event loop with the length of each value that is dropped while it arrives because ``memory`` is

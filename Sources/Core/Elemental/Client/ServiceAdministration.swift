@@ -46,7 +46,7 @@ extension ElementalDevice {
     ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``DiscoveredService/openPairing(for:role:_:options:)`` does.
-    public static func openPairing(
+    package static func openPairing(
         host: String, port: Int, for duration: Duration = .seconds(300), role: ElementalWire.Role = .control,
         _ kind: PairingSecret.Kind = .code, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
@@ -62,7 +62,7 @@ extension ElementalDevice {
     ///   - port: the service's port.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``DiscoveredService/openPairing(for:role:_:options:)`` does.
-    public static func revoke(
+    package static func revoke(
         _ client: Fingerprint, host: String, port: Int, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
         try await Connector(place: .address(host: host, port: port), ownName: "", options: options).revoke(client)

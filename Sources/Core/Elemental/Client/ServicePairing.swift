@@ -45,7 +45,7 @@ extension ElementalDevice {
     /// - Returns: what was stored about the service.
     /// - Throws: ``ElementalError`` as ``DiscoveredService/pair(as:role:options:isolation:_:)`` does.
     @discardableResult
-    public static func pair(
+    package static func pair(
         host: String, port: Int, as name: String, role: ElementalWire.Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {

@@ -3,11 +3,11 @@ public import NIOConcurrencyHelpers
 
 /// The values of one element as they are received, as an async sequence.
 ///
-/// It ends when the device does. ``StreamBuffering`` determines what happens to values that arrive faster than they are
-/// consumed. By default a slow consumer exerts backpressure on the peer: once ``DeviceLimits/streamBufferCount`` values
-/// or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from the connection pauses until half of them
-/// are consumed. This holds back all elements of the connection. It cannot hold back datagrams: of their values the
-/// oldest are dropped.
+/// It ends when the device does; ``ending`` says why. ``StreamBuffering`` determines what happens to values that arrive
+/// faster than they are consumed. By default a slow consumer exerts backpressure on the peer: once
+/// ``DeviceLimits/streamBufferCount`` values or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from the
+/// connection pauses until half of them are consumed. This holds back all elements of the connection. It cannot hold back
+/// datagrams: of their values the oldest are dropped.
 ///
 /// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
 /// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.
@@ -70,6 +70,26 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
     /// The iterator.
     @inlinable
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(unstarted.makeIteration()) }
+
+    /// Why the stream ended; `nil` before.
+    ///
+    /// ```swift
+    /// let levels = device.values(of: Lamp.level)
+    /// for await level in levels { … }
+    /// if case .disconnected(let reason)? = levels.ending { print(reason) }
+    /// ```
+    /// It is known as soon as the device has ended, while values that were buffered are still delivered.
+    @inlinable
+    public var ending: StreamEnding? { unstarted.stream.ending }
+}
+
+/// Why a stream of values ended. More endings may be added; give a `switch` a default.
+public enum StreamEnding: Sendable {
+    /// The device ended for this reason, and every buffered value was delivered.
+    case disconnected(DisconnectReason)
+    /// The iterating task was cancelled, or it left the loop. Values that were still buffered are discarded, even if the
+    /// device has ended meanwhile.
+    case cancelled
 }
 
 /// What an async stream does with values that arrive faster than they are consumed.
@@ -146,7 +166,7 @@ extension ElementalDevice {
             pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
             didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
-        let ending = addEnding { _ in stream.finish() }
+        let ending = addEnding { stream.finish($0) }
         stream.onTermination {
             registration.cancel()
             ending.cancel()

@@ -2,7 +2,9 @@ import NIOCore
 import Support
 
 extension ElementalDevice {
-    /// The connection's events from now on, in a new stream, which finishes when the device ends.
+    /// The connection's events from now on, in a new stream. When the device ends, the stream finishes after
+    /// ``DeviceEvent/disconnected(_:)``, which has the reason. One that finishes without it was cancelled, or requested
+    /// after the end: see ``disconnectReason``.
     public func events() -> AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with all events of the connection, on its event loop. It must not block.

@@ -16,13 +16,14 @@ extension ElementalDevice {
     ///   ``ElementalError/Code/queueFull``, ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
     ///   ``ElementalError/Code/emptyValue``, ``ElementalError/Code/udpUnavailable``,
     ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``, and with
-    ///   ``ElementalError/Code/invalidValue`` for a value of 4 GiB or more.
+    ///   ``ElementalError/Code/invalidValue`` for a value of 4 GiB or more, or of a type that writes fewer bytes than its
+    ///   `wireByteCount`.
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
         let definition = element.definition
         if let long = value.longWireBytes, definition.takesLongValues { return try enqueue(definition, long: long) }
-        let failure = value.withWireBytes { enqueue(definition, $0) }
+        let failure = try value.withWireBytes { enqueue(definition, $0) }
         if let failure { throw failure }
     }
 
@@ -35,7 +36,7 @@ extension ElementalDevice {
         if case .data(let data) = value, let long = data.longWireBytes, element.takesLongValues {
             return try enqueue(element, long: long)
         }
-        let failure = value.withWireBytes { enqueue(element, $0) }
+        let failure = try value.withWireBytes { enqueue(element, $0) }
         if let failure { throw failure }
     }
 

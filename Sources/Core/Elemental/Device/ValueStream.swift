@@ -70,11 +70,13 @@ final class ValueStream<Value: Sendable>: Sendable {
         @usableFromInline var consumers: Deque<Consumer> = []
         /// The token of this stream's pause on its device.
         @usableFromInline var pause: UInt64?
-        /// Whether further values are refused. Buffered ones can still be consumed.
-        @usableFromInline var isFinished = false
+        /// Why further values are refused, once they are. Buffered ones can still be consumed.
+        @usableFromInline var ending: StreamEnding?
         @usableFromInline var onTermination: (@Sendable () -> Void)?
 
         @inlinable init() {}
+
+        @inlinable var isEmpty: Bool { kept.entries.isEmpty && droppable.entries.isEmpty }
 
         @inlinable
         mutating func popFirst() -> Entry? {
@@ -116,12 +118,15 @@ final class ValueStream<Value: Sendable>: Sendable {
     /// Runs `body` once, when the stream has finished or its consumer is gone, or at once if that has happened.
     @inlinable
     func onTermination(_ body: @escaping @Sendable () -> Void) {
-        let isFinished = state.withLockedValue { state in
-            if !state.isFinished { state.onTermination = body }
-            return state.isFinished
+        let hasEnded = state.withLockedValue { state in
+            if state.ending == nil { state.onTermination = body }
+            return state.ending != nil
         }
-        if isFinished { body() }
+        if hasEnded { body() }
     }
+
+    @inlinable
+    var ending: StreamEnding? { state.withLockedValue { $0.ending } }
 
     // MARK: The event loop's side
 
@@ -134,7 +139,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     func add(_ value: Value, wireByteCount: Int, isDatagram: Bool) {
         var dropCount = 0
         let consumer: Consumer? = state.withLockedValue { state in
-            if state.isFinished { return nil }
+            if state.ending != nil { return nil }
             if let consumer = state.consumers.popFirst() { return consumer }
             state.lastNumber &+= 1
             let entry = Entry(value, wireByteCount: wireByteCount, number: state.lastNumber)
@@ -170,14 +175,14 @@ final class ValueStream<Value: Sendable>: Sendable {
         return count
     }
 
-    /// No further values follow. Buffered ones can still be consumed, and no longer exert backpressure.
+    /// The device has ended. Buffered values can still be consumed, and no longer exert backpressure.
     @inlinable
-    func finish() { terminate(keepingValues: true) }
+    func finish(_ reason: DisconnectReason) { terminate(.disconnected(reason)) }
 
     // MARK: The consumer's side
 
     @inlinable
-    func cancel() { terminate(keepingValues: false) }
+    func cancel() { terminate(.cancelled) }
 
     /// The next value, or `nil` when the stream has ended or the task was cancelled, which ends the stream.
     @inlinable
@@ -203,7 +208,7 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     @inlinable
     func take(_ state: inout State) -> Next {
-        guard let value = state.popFirst()?.value else { return state.isFinished ? .end : .empty }
+        guard let value = state.popFirst()?.value else { return state.ending == nil ? .empty : .end }
         guard case .pausing(let low, _) = policy, state.kept.entries.count <= low,
             state.kept.byteCount <= maximumByteCount / 2
         else { return .value(value, resume: nil) }
@@ -228,10 +233,14 @@ final class ValueStream<Value: Sendable>: Sendable {
     }
 
     @inlinable
-    func terminate(keepingValues: Bool) {
+    func terminate(_ ending: StreamEnding) {
         let (consumers, pause, onTermination) = state.withLockedValue { state in
-            state.isFinished = true
-            if !keepingValues { (state.kept, state.droppable) = (Buffer(), Buffer()) }
+            if state.ending == nil { state.ending = ending }
+            if case .cancelled = ending, !state.isEmpty {
+                // Also where the device has ended already: not all of its values are consumed.
+                state.ending = ending
+                (state.kept, state.droppable) = (Buffer(), Buffer())
+            }
             defer { state.consumers.removeAll() }
             return (state.consumers, state.pause.take(), state.onTermination.take())
         }

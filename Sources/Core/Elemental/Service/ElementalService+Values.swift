@@ -64,7 +64,7 @@ extension ElementalService {
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
         if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
-        return try value.withWireBytes { broadcast(element.definition, $0) }.get()
+        return try (try value.withWireBytes { broadcast(element.definition, $0) }).get()
     }
 
     /// Sets the value of an element known at run time and sends it to every device.
@@ -75,7 +75,7 @@ extension ElementalService {
     @discardableResult
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
         try ElementalDevice.check(value, element)
-        return try value.withWireBytes { broadcast(element, $0) }.get()
+        return try (try value.withWireBytes { broadcast(element, $0) }).get()
     }
 
     /// Sets an element's value and sends it to every device. Suspends while any device's queue is above the high

@@ -64,7 +64,8 @@ public final class ElementalService: Sendable {
     /// the reason.
     public var deviceCapacity: Int? { listener?.deviceCapacity }
 
-    /// The service's events from now on; each call returns a separate stream.
+    /// The service's events from now on; each call returns a separate stream. It spans several runs of the service, whose
+    /// ends are the events ``ServiceEvent/stopped`` and ``ServiceEvent/failed(_:)``, and ends when the service is released.
     public func events() -> AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.

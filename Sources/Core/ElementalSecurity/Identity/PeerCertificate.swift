@@ -1,20 +1,20 @@
 /// What counts of a peer's certificate: its public key. Names, dates, extensions and signature are not looked at, since
 /// trust is in the key alone, and TLS proves that the peer has it.
-public struct PeerCertificate: Sendable, Hashable {
+package struct PeerCertificate: Sendable, Hashable {
     /// The largest certificate that is read, in bytes.
-    public static let maximumByteCount = 8192
+    package static let maximumByteCount = 8192
 
     /// The SubjectPublicKeyInfo, DER.
-    public let publicKey: [UInt8]
+    package let publicKey: [UInt8]
     /// The fingerprint of that key.
-    public let fingerprint: Fingerprint
+    package let fingerprint: Fingerprint
 
     /// Reads a certificate.
     ///
     /// - Parameter certificate: X.509, DER, from anybody.
     /// - Throws: ``SecurityError/Code/invalidCertificate``; ``SecurityError/Code/unsupportedKey`` for other kinds of key,
     ///   and for a P-256 key that is not encoded uncompressed.
-    public init(certificate: [UInt8]) throws(SecurityError) {
+    package init(certificate: [UInt8]) throws(SecurityError) {
         guard certificate.count <= Self.maximumByteCount, let key = Self.publicKey(of: certificate) else {
             throw SecurityError(.invalidCertificate, "the peer's certificate is not X.509 in DER")
         }

@@ -20,8 +20,9 @@ public struct SecurityState: Sendable {
     /// Reads identity and trust, or creates both if neither is there. It waits for the disk.
     ///
     /// - Parameters:
-    ///   - directory: the directory; by default ``StateDirectory/path(explicit:environment:)`` chooses.
-    ///   - environment: for that choice.
+    ///   - directory: the directory; by default the first that the environment has of `$ELEMENTAL_STATE`,
+    ///     `$STATE_DIRECTORY` (of systemd), `$XDG_STATE_HOME/elemental` and `$HOME/.local/state/elemental`.
+    ///   - environment: for that choice; by default this process's.
     /// - Throws: ``SecurityError/Code/corrupt`` if a file is damaged or only one of them is there;
     ///   ``SecurityError/Code/insecure`` if others have access to them; ``SecurityError/Code/otherMachine`` if the directory
     ///   was copied from another machine; and what the system says about files.

@@ -5,13 +5,14 @@ import Foundation
 #endif
 
 /// Where a user's identity and trust are kept on a machine.
-public enum StateDirectory {
+@usableFromInline
+package enum StateDirectory {
     /// The path: `explicit`, or the first that the environment has of `$ELEMENTAL_STATE`, `$STATE_DIRECTORY` (systemd's
     /// `StateDirectory=`; the first if there are several), `$XDG_STATE_HOME/elemental` and
     /// `$HOME/.local/state/elemental`.
     ///
     /// - Throws: ``SecurityError/Code/noStateDirectory``
-    public static func path(explicit: String? = nil, environment: [String: String]) throws(SecurityError) -> String {
+    package static func path(explicit: String? = nil, environment: [String: String]) throws(SecurityError) -> String {
         if let explicit {
             guard !explicit.isEmpty else {
                 throw SecurityError(.noStateDirectory, "the path of the state directory is empty (--state DIR)")
@@ -31,5 +32,5 @@ public enum StateDirectory {
     }
 
     /// The environment of this process.
-    public static var environment: [String: String] { ProcessInfo.processInfo.environment }
+    @usableFromInline package static var environment: [String: String] { ProcessInfo.processInfo.environment }
 }

@@ -1,18 +1,18 @@
 /// What a client wants to connect to, for the question which key it has to have there.
-public struct ConnectionTarget: Sendable, Hashable {
+package struct ConnectionTarget: Sendable, Hashable {
     /// The service's name, such as `robot`, if it is known.
-    public var service: String?
+    package var service: String?
     /// The instance's name, such as "Rover"; `nil` if a host and port were given.
-    public var instance: String?
+    package var instance: String?
     /// All that is known of the host: the name that was given or found, and its addresses in text form.
-    public var hosts: [String]
+    package var hosts: [String]
     /// The TCP port.
-    public var port: UInt16
+    package var port: UInt16
     /// The short fingerprint of the TXT record (`id`), which proves nothing.
-    public var advertisedIdentity: String?
+    package var advertisedIdentity: String?
 
     /// A service that was found, or a host and port that were given.
-    public init(
+    package init(
         service: String? = nil, instance: String? = nil, hosts: [String], port: UInt16,
         advertisedIdentity: String? = nil
     ) {
@@ -25,7 +25,7 @@ public struct ConnectionTarget: Sendable, Hashable {
 }
 
 /// What is known about a target before anything was proven.
-public enum PinMatch: Sendable, Hashable {
+package enum PinMatch: Sendable, Hashable {
     /// Nothing is pinned: the client's policy decides.
     case nothing
     /// The service and instance are pinned: only that key is accepted.
@@ -41,7 +41,7 @@ public enum PinMatch: Sendable, Hashable {
     case sibling(TrustedService)
 
     /// Whether the target may be spoken to in TLS alone.
-    public var requiresTLS: Bool {
+    package var requiresTLS: Bool {
         switch self {
         case .nothing, .sibling: false
         case .pinned, .renamed, .own, .knownHost: true
@@ -50,7 +50,7 @@ public enum PinMatch: Sendable, Hashable {
 }
 
 /// What a key that was proven in TLS means.
-public enum PinVerdict: Sendable, Hashable {
+package enum PinVerdict: Sendable, Hashable {
     /// It is that of the service that is wanted.
     case trusted(TrustedService)
     /// It is the key of this pinned service, and another service was wanted, which has the same identity.

@@ -16,7 +16,7 @@ extension TrustedPeers {
     /// name, or at another service of the same identity. A pin binds the service that was paired: the other services of
     /// its host are connected to by their names as if nothing was paired. A host and port without a name may be the
     /// paired service, whatever the port; for loopback, where every program has the same address, the port counts.
-    public func match(_ target: ConnectionTarget, own: Fingerprint) -> PinMatch {
+    package func match(_ target: ConnectionTarget, own: Fingerprint) -> PinMatch {
         if let pinned = pinned(target.service, target.instance) { return .pinned(pinned) }
         let identity = target.advertisedIdentity?.lowercased()
         if identity == own.short { return .own }
@@ -37,7 +37,7 @@ extension TrustedPeers {
     }
 
     /// What a key means that the target has proven in TLS.
-    public func verdict(on key: Fingerprint, of target: ConnectionTarget, own: Fingerprint) -> PinVerdict {
+    package func verdict(on key: Fingerprint, of target: ConnectionTarget, own: Fingerprint) -> PinVerdict {
         switch match(target, own: own) {
         case .pinned(let entry), .renamed(let entry):
             return key == entry.fingerprint ? .trusted(entry) : .identityChanged

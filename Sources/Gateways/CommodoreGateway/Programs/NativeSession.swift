@@ -148,11 +148,7 @@ final class NativeSession: ProgramSession {
             guard value.wireByteCount <= Self.maximumValueByteCount else {
                 return .refused("a value has at most \(Self.maximumValueByteCount) bytes on the line")
             }
-            let bytes = [UInt8](unsafeUninitializedCapacity: value.wireByteCount) { buffer, count in
-                if let base = buffer.baseAddress { value.writeWireBytes(to: base) }
-                count = value.wireByteCount
-            }
-            return send(bytes, of: element, now)
+            return send(value.wireBytes, of: element, now)
         }
     }
 

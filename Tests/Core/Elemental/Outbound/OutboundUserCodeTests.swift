@@ -1,7 +1,8 @@
-import Elemental
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Elemental
 
 /// A value whose type is the user's may do anything while it is encoded, such as use the device that it is sent over.
 struct OutboundUserCodeTests {
@@ -19,6 +20,62 @@ struct OutboundUserCodeTests {
             #expect(labels.all == ["sent 0"])
             #expect(blobs.all == [Data(repeating: 7, count: byteCount)])
         }
+    }
+
+    @Test(arguments: [8, 5000, 200_000])
+    func aValueThatWritesTooLittleIsNotSent(byteCount: Int) async throws {
+        try await withPair { service, device in
+            let blobs = Transcript<Data>()
+            service.onValue(of: Lamp.blob) { blobs.add($0) }
+            let element = try Element<Miscounting>(Lamp.blob.definition)
+            let short = Miscounting(wireByteCount: byteCount, written: byteCount - 1)
+            for send in [{ try device.send(short, to: element) }, { _ = try service.send(short, to: element) }] {
+                let error = await elementalError(send)
+                #expect(error?.code == .invalidValue)
+                #expect(error?.message.contains("Miscounting wrote \(byteCount - 1) bytes") == true)
+            }
+            try device.send(Miscounting(wireByteCount: byteCount, written: byteCount), to: element)
+            try await blobs.wait(for: 1)
+            #expect(blobs.all == [Data(repeating: 7, count: byteCount)])
+            #expect(service.value(of: Lamp.blob) == nil)
+        }
+    }
+
+    @Test
+    func aValueThatWritesTooMuchStopsTheProgramBeforeItOverflows() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try? Miscounting(wireByteCount: 8, written: 9).withWireBytes { $0.count }
+        }
+    }
+
+    @Test
+    func aValueThatAnnouncesLessThanNothingStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            _ = try? Miscounting(wireByteCount: -1, written: 0).withWireBytes { $0.count }
+        }
+    }
+}
+
+/// Data whose type errs about how much it writes.
+private struct Miscounting: ElementRepresentable {
+    static let elementType = ElementType.data
+
+    let wireByteCount: Int
+    let written: Int
+
+    init(wireByteCount: Int, written: Int) {
+        self.wireByteCount = wireByteCount
+        self.written = written
+    }
+
+    init?(wireBytes bytes: UnsafeRawBufferPointer) { nil }
+
+    init?(_: ElementValue) { nil }
+
+    var elementValue: ElementValue { .data(Data()) }
+
+    func writeWireBytes(to destination: inout OutputRawSpan) {
+        destination.append(repeating: 7, count: written, as: UInt8.self)
     }
 }
 
@@ -45,8 +102,8 @@ private struct SelfReporting: ElementRepresentable {
 
     var elementValue: ElementValue { .data(Data(repeating: 7, count: byteCount)) }
 
-    func writeWireBytes(to destination: UnsafeMutableRawPointer) {
-        destination.initializeMemory(as: UInt8.self, repeating: 7, count: byteCount)
+    func writeWireBytes(to destination: inout OutputRawSpan) {
+        destination.append(repeating: 7, count: byteCount, as: UInt8.self)
         guard let device else { return }
         try? device.send("sent \(device.statistics.messagesSent)", to: Lamp.label)
     }

@@ -145,6 +145,25 @@ struct ValueStreamTests {
     }
 
     @Test
+    func theFirstEndingStandsUnlessValuesAreDiscarded() async {
+        let stream: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        #expect(stream.ending == nil)
+        stream.add(0)
+        stream.finish()
+        #expect(stream.ending?.reason?.kind == .closedByPeer)
+        #expect(await rest(of: stream) == [0])
+        // As when the iterator is released after the loop.
+        stream.cancel()
+        #expect(stream.ending?.reason?.kind == .closedByPeer)
+
+        let other: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        other.add(0)
+        other.finish()
+        other.cancel()
+        #expect(other.ending?.isCancelled == true)
+    }
+
+    @Test
     func tasksThatWaitGetAValueEach() async throws {
         let stream: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
         let tasks = (0..<3).map { _ in Task { await stream.next(isolation: nil) } }
@@ -207,5 +226,6 @@ struct ValueStreamTests {
 }
 
 extension ValueStream {
+    fileprivate func finish() { finish(DisconnectReason(.closedByPeer, isExpected: true)) }
     fileprivate func add(_ value: Value) { add(value, wireByteCount: 8, isDatagram: false) }
 }

@@ -1,4 +1,4 @@
-import ElementalWire
+@testable import ElementalWire
 
 /// The stream decoder: what it finds in a stream must not depend on how the network splits it, and must be what a plain
 /// reading of the bytes finds. Of values that are not wanted it keeps no more than it is told to.

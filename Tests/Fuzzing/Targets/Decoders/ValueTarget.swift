@@ -1,4 +1,4 @@
-import ElementalWire
+@testable import ElementalWire
 
 /// A value that can be read is the same bytes when it is written again, and its text can be read.
 enum ValueTarget: FuzzTarget {
@@ -15,10 +15,7 @@ enum ValueTarget: FuzzTarget {
         let bytes = reader.bytes()
         guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: type) }) else { return }
         check(value.type == type, "a \(type) that is a \(value.type)")
-        var again = [UInt8](repeating: 0, count: value.wireByteCount)
-        again.withUnsafeMutableBytes { destination in
-            if let base = destination.baseAddress { value.writeWireBytes(to: base) }
-        }
+        let again = value.wireBytes
         check(again == bytes, "a \(type) that changes: \(bytes) is \(again)")
     }
 }

@@ -1,8 +1,8 @@
-import ElementalWire
 import NIOCore
 import NIOEmbedded
 
 @testable import Elemental
+@testable import ElementalWire
 
 /// The other end of a session, which does whatever an input says: sends frames, pieces of frames and datagrams, does not
 /// read, lets time pass, goes; and the program at this end, which sends, pauses and closes meanwhile.

@@ -1,4 +1,4 @@
-import ElementalWire
+@testable import ElementalWire
 
 /// Inputs for ``HostilePeer``, composed of recorded frames and of what our own peers say.
 enum SessionSeeds {
