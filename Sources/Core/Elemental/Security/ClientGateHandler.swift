@@ -74,7 +74,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         let pipeline = channel.pipeline.syncOperations
         // The handshake begins when its handler is added.
         try pipeline.addHandler(handler)
-        try pipeline.addHandlers([tls], position: .before(handler))
+        try pipeline.addHandlers([DirectWriteHandler(), tls], position: .before(handler))
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 

@@ -145,7 +145,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         do {
             let byteLimit = ByteLimitHandler(AdmissionReader.maximumByteCount)
             try pipeline.addHandlers(
-                [byteLimit, try gate.tls.makeServerHandler()], position: .before(self))
+                [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
         } catch {
             return drop("TLS cannot begin: \(Session.describe(error))")

@@ -121,7 +121,7 @@ final class Sender {
             }
             let isPassed = bytes.hasPipelineRoom
             written.bytes +=
-                isPassed ? passOutgoing(in: &pieceStorage) : writeOutgoing(more: isMoreQueued)
+                isPassed ? passOutgoing(more: isMoreQueued, in: &pieceStorage) : writeOutgoing(more: isMoreQueued)
             if let progress = outgoing?.wholeProgress { self.progress.report(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
@@ -180,9 +180,9 @@ final class Sender {
     /// Passes a part of the segment to the pipeline of an encrypted connection, which has room.
     ///
     /// - Returns: its bytes.
-    private func passOutgoing(in storage: inout ByteBuffer) -> Int {
+    private func passOutgoing(more isMoreQueued: Bool, in storage: inout ByteBuffer) -> Int {
         guard let piece = outgoing?.takePiece(atMost: OutboundSegment.pipelineByteCount, in: &storage) else { return 0 }
-        bytes.pass(piece)
+        bytes.pass(piece, more: isMoreQueued || outgoing?.isComplete == false)
         return piece.readableBytes
     }
 

@@ -26,6 +26,8 @@ final class ByteChannel {
     private(set) var channel: (any Channel)?
     /// `nil` if the channel is not a socket, and before it is connected.
     private var socket: StreamSocket?
+    /// What writes encrypted bytes to the socket; `nil` if nothing does, and before the channel is connected.
+    private var encryptedWriter: DirectWriteHandler?
     /// The other end's address.
     private(set) var remoteAddress: SocketAddress?
 
@@ -39,6 +41,7 @@ final class ByteChannel {
     func detach() {
         context = nil
         channel = nil
+        encryptedWriter = nil
     }
 
     /// The channel is connected.
@@ -46,6 +49,8 @@ final class ByteChannel {
         guard let context else { return }
         remoteAddress = context.remoteAddress
         socket = StreamSocket(context.pipeline)
+        guard kind == .pipeline else { return }
+        encryptedWriter = try? context.pipeline.syncOperations.handler(type: DirectWriteHandler.self)
     }
 
     var isActive: Bool { channel?.isActive == true }
@@ -76,7 +81,13 @@ final class ByteChannel {
 
     /// Writes bytes through a pipeline that has room. Nobody waits for them: a promise and its callbacks for each write
     /// would cost more than a small value.
-    func pass(_ bytes: ByteBuffer) { context?.writeAndFlush(NIOAny(bytes), promise: nil) }
+    ///
+    /// - Parameter more: whether another write follows immediately.
+    func pass(_ bytes: ByteBuffer, more: Bool) {
+        encryptedWriter?.isMoreComing = more
+        context?.writeAndFlush(NIOAny(bytes), promise: nil)
+        encryptedWriter?.isMoreComing = false
+    }
 
     /// Hands over bytes that were not accepted. Nothing else may be written before they are.
     func handOver(_ bytes: ByteBuffer, whenWritten: @escaping () -> Void) {
