@@ -9,7 +9,8 @@ struct ArchitecturePageTests {
     @Test
     func theTableHasAllModulesInTheirFolders() throws {
         let manifest = try String(contentsOfFile: Repository.path("Package.swift"), encoding: .utf8)
-        let modules = manifest.split(separator: /\n {8}\.(executableTarget|target|systemLibrary)\(/).compactMap { target in
+        let targets = manifest.split(separator: /\n {8}\.(executableTarget|target|systemLibrary)\(/)
+        let modules = targets.compactMap { target in
             target.firstMatch(of: /name: "(\w+)"[\s\S]*?path: "Sources\/(\w+)/).map { "\($0.1) in \($0.2)" }
         }
         let rows = try page.text.matches(of: /\n\| `(\w+)` \| (\w+) \|/).map { "\($0.1) in \($0.2)" }
