@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The README's first programs, unchanged, and its table of modules.
+/// The README's first programs, unchanged.
 struct ReadmeTests {
     private var readme: Page { Page(path: "README.md") }
 
@@ -31,29 +31,6 @@ struct ReadmeTests {
                 }
                 service.send(signal: SIGINT)
                 #expect(try await service.waitForExit() == .exited(0), "\(service.transcript)")
-            }
-        }
-    }
-
-    /// The column "depends on" has the dependencies in Package.swift on this package's own modules, without internal ones.
-    @Test
-    func theTableOfModulesIsTrue() throws {
-        let manifest = try String(contentsOfFile: Repository.path("Package.swift"), encoding: .utf8)
-        let listed = try readme.text.matches(of: /\n\| `([A-Za-z]+)` \| [^|]* \| ([^|\n]*) ?\|/).map { row in
-            (name: String(row.1), uses: Set(row.2.matches(of: /`([A-Za-z]+)`/).map { String($0.1) }), text: row.2)
-        }
-        let names = Set(listed.map(\.name))
-        let targets = manifest.split(separator: /\n {8}\.(executableT|t)arget\(/)
-        for (name, uses, text) in listed {
-            let target = try #require(
-                targets.first { $0.trimmingPrefix(while: \.isWhitespace).hasPrefix("name: \"\(name)\"") },
-                "Package.swift has no target \(name)")
-            let dependencies = Set(target.matches(of: /"([A-Za-z]+)"/).map { String($0.1) }).intersection(names)
-                .subtracting([name])
-            if text.hasPrefix("all of these but") {
-                #expect(dependencies == names.subtracting(uses).subtracting([name]), "\(name)")
-            } else {
-                #expect(dependencies == uses, "\(name)")
             }
         }
     }

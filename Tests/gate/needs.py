@@ -75,6 +75,7 @@ NEEDS = (
         commands=(("Tests/debian/bare",),),
         step="package",
     ),
+    Need("valgrind", "counting the files that run for one value", packages=("valgrind",), step="way"),
     Need(
         "swift-6.2",
         "compiling everything with Debian's Swift 6.2.3",

@@ -35,7 +35,7 @@ def parser() -> argparse.ArgumentParser:
     """The options, with their help."""
 
     def table(rows: dict[str, str]) -> str:
-        return "\n".join(f"  {name:<13}{text}" for name, text in rows.items())
+        return "\n".join(f"  {name:<16} {text}" for name, text in rows.items())
 
     names = {need.name: need.purpose + (" (--all)" if need.step else "") for need in needs.NEEDS} | needs.PERMISSIONS
     made = argparse.ArgumentParser(

@@ -24,6 +24,8 @@ STEPS = {
     "fuzz": "the fuzzers",
     "simulate": "300 simulated networks",
     "benchmarks": "Benchmarks and Benchmarks/Rivals, built only",
+    "way": "the files that run for one value, counted by callgrind",
+    "without-latency": "module Elemental compiled without its folder Latency",
     "thread": "all tests with the thread sanitizer",
     "address": "all tests with the address sanitizer",
     "swift-6.2": "everything compiled with Debian's Swift 6.2.3",
@@ -53,6 +55,10 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made.append(simple("simulated networks", ["Tests/simulate", "--networks", "300"], shown=5))
             case "benchmarks":
                 made += benchmarks()
+            case "way":
+                made.append(simple("way of a value", ["Tests/way"], shown=5, needs={gate.BUILD, gate.APT}))
+            case "without-latency":
+                made.append(simple("Elemental without Latency", ["Tests/without-latency"], shown=1))
             case "thread" | "address":
                 made += sanitized(dataclasses.replace(run, sanitizer=step, steps=frozenset()), total)
             case "swift-6.2":

@@ -14,6 +14,7 @@ import options
 import places
 import processes
 import repeat
+import rest
 import results
 import schedule
 import skips
@@ -197,6 +198,22 @@ class ScheduleTests(unittest.TestCase):
         job = schedule.Job("slow", lambda job: job.command(["sh", "-c", "sleep 100 & sleep 100"], limit=0.2))
         self.run_all(job)
         self.assertIn("took more than", job.error)
+
+
+class RestTests(unittest.TestCase):
+    def jobs(self, *steps: str, without: str = "") -> list[schedule.Job]:
+        return rest.jobs(Run(steps=frozenset(steps), without=frozenset(without.split())), results.Results())
+
+    def test_every_step_has_jobs(self):
+        for step in rest.STEPS:
+            # The gate's modules run the long tests.
+            self.assertEqual(bool(self.jobs(step)), step != "long", step)
+
+    def test_a_step_whose_need_is_left_out_has_none(self):
+        self.assertEqual(self.jobs("way", "swift-6.2", without="valgrind swift-6.2"), [])
+
+    def test_the_way_is_counted_in_the_build_of_the_gate(self):
+        self.assertEqual([job.needs for job in self.jobs("way")], [{"build", "packages for the tests"}])
 
 
 class KnownFailureTests(unittest.TestCase):

@@ -21,6 +21,8 @@ extension ElementalDevice {
             throw ElementalError(
                 .notAllowed, "\(name) has not said that it answers pings; an older ElementalController does not")
         }
+        let cancelled = ElementalError(.cancelled, "the ping was cancelled")
+        if Task.isCancelled { throw cancelled }
         let start = ContinuousClock.now
         let outcome = Outcome<Pings.Answer>()
         let token = state.withLock { $0.pings.add(outcome) }
@@ -31,7 +33,7 @@ extension ElementalDevice {
         let answer = await outcome.value(within: TimeAmount(timeout), on: eventLoop) {
             .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
         }
-        guard let answer else { throw ElementalError(.cancelled, "the ping was cancelled") }
+        guard let answer else { throw cancelled }
         let time = try answer.get() - start
         note(roundTrip: time)
         return time

@@ -28,7 +28,8 @@ extension Outbound {
         case .room: isBelowLowWatermark && hasRoom(for: need)
         case .pieceRoom: isBelowLowPieceWatermark && hasRoom(for: need)
         case .nothingUnsent:
-            !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks) && datagrams.isEmpty && datagrams.flush != .direct
+            !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks)
+                && datagrams.isEmpty && datagrams.flush != .direct
         }
     }
 
