@@ -35,6 +35,8 @@ def restart(bed, browser, ok):
         expect(card).to_have_class("card")
     cards["phone"].get_by_role("switch", name="Light").tap()
     expect(cards["desktop"].get_by_role("switch", name="Light")).to_have_attribute("aria-checked", "true")
+    # The pages show it before the service has it.
+    until(lambda: bed.get(place, "Light") is True, "the service has the value")
     ok("it comes back with its new catalogue, and is set")
 
     dashboard.end(signal.SIGKILL)
