@@ -38,11 +38,12 @@ def attach(packets, program):
     packets.setsockopt(socket.SOL_SOCKET, ATTACH_FILTER, struct.pack("HL", len(program), ctypes.addressof(code)))
 
 
-packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ALL))
+# Of no protocol until it is bound: what others send before the filter is there does not count.
+packets = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
 packets.setsockopt(socket.SOL_SOCKET, RECEIVE_BUFFER_FORCE, 64 << 20)
 if len(sys.argv) > 2:
     attach(packets, filter_for(int(sys.argv[2])))
-packets.bind((sys.argv[1], 0))
+packets.bind((sys.argv[1], ALL))
 packets.setblocking(False)
 datagrams, streams, counts = [], {}, {TCP: 0, UDP: 0}
 
