@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Support
+import TestSupport
 import Testing
 
 /// What went wrong in the network, in words.
@@ -43,10 +44,7 @@ struct NetworkFailureTests {
     @Test
     func ofSeveralAddressesTheFirstFailureCounts() async throws {
         // `localhost` may be two addresses; nothing listens at either.
-        let server = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-            .bind(host: "127.0.0.1", port: 0).get()
-        let port = try #require(server.localAddress?.port)
-        try await server.close()
+        let port = try PortLease.port()
         do {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
                 .connect(host: "localhost", port: port).get()
