@@ -1,8 +1,7 @@
+import Elemental
 import Foundation
 import TestSupport
 import Testing
-
-@testable import Elemental
 
 /// Values that are sent in pieces.
 struct LargeValueTests {
@@ -163,37 +162,6 @@ struct LargeValueTests {
             let reason = try await device.waitUntilDisconnected()
             #expect(told.all == [20_000_001, 20_000_002])
             #expect(reason.kind == .shutDown("closing time"))
-        }
-    }
-
-    /// A sender that reads no acknowledgements any more does not wait for them.
-    @Test(arguments: ConnectionKind.allCases)
-    func whoPausesWhileItWaitsForAcknowledgementsSendsTheRest(over kind: ConnectionKind) async throws {
-        try await withPair(over: kind) { service, device in
-            let arrived = gather(service)
-            let begun = Transcript<Int>()
-            service.onProgress { progress, other in
-                guard progress.direction == .incoming, begun.all.isEmpty else { return }
-                other.pause()
-                begun.add(progress.byteCount)
-            }
-            let read = Transcript<UInt64>()
-            device.onValue(of: Lamp.count) { value in
-                if value == 1 { device.pause() }
-                read.add(value)
-            }
-            try device.send(Data(repeating: 7, count: 16 << 20), to: Lamp.blob)
-            try await begun.wait(for: 1)
-            let other = try #require(service.devices.first)
-            // Behind the last acknowledgement.
-            try other.send(0, to: Lamp.count)
-            try await read.wait(for: 1)
-            try await eventually { device.outbound.withLock { $0.stream.flush == .idle && !$0.pieces.isEmpty } }
-            try other.send(1, to: Lamp.count)
-            try await eventually { device.isPaused }
-            other.resume()
-            try await arrived.wait(for: 1)
-            device.resume()
         }
     }
 
