@@ -75,6 +75,14 @@ extension Outbound {
         @inline(__always) get { !isPaused && !isEnding }
     }
 
+    /// The peer acknowledges pieces: more of them may be sent, and somebody may wait for that.
+    ///
+    /// - Returns: see ``PieceQueue/acknowledge(_:)``.
+    mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
+        stream.flush.schedule()
+        return pieces.acknowledge(count)
+    }
+
     /// Moves large values of `latest` elements to the piece queue, behind what is queued before them.
     private mutating func takeLargeLatest() {
         while let (id, value) = stream.takeLatest(longerThan: Piece.wholeByteCount, holding: pieces.elements) {

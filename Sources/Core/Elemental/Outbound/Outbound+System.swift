@@ -1,0 +1,81 @@
+import ElementalWire
+
+#if canImport(FoundationEssentials)
+import struct FoundationEssentials.Data
+#else
+import struct Foundation.Data
+#endif
+
+/// Queueing system frames, which are exempt from the limits.
+extension Outbound {
+    /// Queues a frame; the owner makes sure that a flush follows.
+    mutating func appendSystem(
+        _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
+    ) {
+        switch transport {
+        case .tcp where element == .shutdown:
+            // The peer reads nothing after it.
+            queueLatest()
+            if pieces.isEmpty {
+                stream.append(id: element.rawValue, bytes)
+            } else {
+                pieces.append(element.rawValue, Data(bytes), after: stream.queuedMessageCount)
+            }
+        case .tcp:
+            stream.append(id: element.rawValue, bytes)
+            // The hello goes before the first piece.
+            isPieceNext = false
+        case .udp:
+            datagrams.append(id: element.rawValue, bytes)
+            return datagrams.flush.schedule()
+        }
+        stream.flush.schedule()
+    }
+
+    /// Queues a frame that answers the peer, if there is room: a peer that sends requests and does not read gets no
+    /// answers, rather than growing our memory.
+    ///
+    /// - Returns: whether it is queued.
+    mutating func appendAnswer(
+        _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
+    ) -> Bool {
+        switch transport {
+        case .tcp:
+            guard stream.hasRoom(for: bytes.count) else { return false }
+        case .udp:
+            guard case .open = datagramState, datagrams.hasRoom(for: bytes.count) else { return false }
+        }
+        appendSystem(element, over: transport, bytes)
+        return true
+    }
+
+    /// Queues a ping that the user sends.
+    ///
+    /// - Returns: the connection to wake, if needed.
+    mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
+        _ = try admitAnything()
+        switch transport {
+        case .tcp:
+            let link = wakeForStream()
+            bytes.withUnsafeBytes { appendSystem(.ping, $0) }
+            return link
+        case .udp:
+            if case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
+            let link = wakeForDatagrams()
+            bytes.withUnsafeBytes { appendSystem(.ping, over: .udp, $0) }
+            return link
+        }
+    }
+
+    /// Moves the `latest` values, which are otherwise sent when nothing else is queued, behind what is queued now.
+    private mutating func queueLatest() {
+        var values = stream.takeLatest()
+        values.removeAll { id, bytes in
+            if goesInPieces(id, bytes.count) {
+                pieces.append(id, Data(bytes), after: stream.queuedMessageCount)
+            } else {
+                stream.append(id: id, bytes)
+            }
+        }
+    }
+}
