@@ -63,7 +63,6 @@ extension Session {
 
     func handle(_ event: SessionEnding.Event) {
         let actions = ending.handle(event)
-        isOpen = ending.isOpen
         if !isOpen { receiver.stop() }
         for action in actions { perform(action) }
     }

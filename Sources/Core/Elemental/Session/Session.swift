@@ -24,8 +24,6 @@ final class Session: ChannelDuplexHandler {
     let watchdog: Watchdog
     var handshake: Handshake
     var ending = SessionEnding()
-    /// Whether it has not begun to end.
-    var isOpen = true
     /// The peer's host; known once the connection is active.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
@@ -63,6 +61,9 @@ final class Session: ChannelDuplexHandler {
         handshake = Handshake(peer: device.role)
         wakefulness = latency.wakefulness(on: device.eventLoop)
     }
+
+    /// Whether it has not begun to end.
+    var isOpen: Bool { ending.isOpen }
 
     /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
     var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }
@@ -147,11 +148,11 @@ final class Session: ChannelDuplexHandler {
         endBatch()
         if device.role == .client, !isReady, handshake.hasName { becomeReady() }
         if let end = receiver.finishBatch(for: self) { resumeReading(at: end) }
-        if !isOpen || sender.owesAck { flush() } else { flushIfDue() }
+        flushIfDue()
     }
 
     private func flushIfDue() {
-        if wantsFlush || device.outbound.withLock({ $0.isFlushDue }) { flush() }
+        if wantsFlush || !isOpen || sender.owesAck || device.outbound.withLock({ $0.isFlushDue }) { flush() }
     }
 
     /// A failed read ends its batch without `channelReadComplete`.
