@@ -1,4 +1,5 @@
 import ElementalWire
+import Foundation
 import NIOCore
 import NIOEmbedded
 import TestSupport
@@ -87,6 +88,24 @@ struct SessionClockTests {
         service.wait(1000)
         #expect(older.isOpen)
         #expect(try older.heard() == Self.identifier)
+    }
+
+    /// It reads no acknowledgements any more, so the pieces do not wait for them.
+    @Test
+    func whoPausesInAHandlerSendsTheRestOfALargeValue() throws {
+        let service = EmbeddedService()
+        service.service.onValue(of: Lamp.count) { _, device in device.pause() }
+        let peer = try service.connect()
+        peer.say(Self.name + Self.hello([.pieces]))
+        _ = try peer.heard()
+        let device = try #require(service.service.devices.first)
+        try device.send(Data(count: 512 * 1024), to: Lamp.blob)
+        service.loop.run()
+        let first = try peer.heard().count
+        #expect(first < 2 * Piece.windowByteCount)
+        peer.say(frame(Lamp.count.id, [UInt8](repeating: 1, count: 8)))
+        let rest = try peer.heard().count
+        #expect(first + rest > 512 * 1024)
     }
 
     // MARK: A client's connection
