@@ -14,6 +14,8 @@ from schedule import Failed, Job
 
 # A module's time limit in seconds, about ten times what the longest takes.
 LIMIT = 1800
+# Tests at once with a sanitizer.
+SANITIZED_WIDTH = 2
 
 
 def names() -> list[str]:
@@ -59,12 +61,12 @@ def run_tests(
     events.unlink(missing_ok=True)
     seconds = places.limit(limit, sanitizer)
     # Not by 'swift test', which needs some seconds of a core to find out that nothing is to be built, and waits for builds.
-    # With a sanitizer everything takes many times as long: one test after the other, or they wait for each other too long.
+    # With a sanitizer everything takes many times as long, and more tests at once would wait for each other too long.
+    width = SANITIZED_WIDTH if sanitizer else width
     command = [
         *("timeout", "--foreground", "--signal=INT", "--kill-after=30", str(int(seconds))),
         *(str(program), "--testing-library", "swift-testing", "--filter", pattern),
         *("--event-stream-output-path", str(events), "--event-stream-version", "0"),
-        *(["--no-parallel"] if sanitizer else []),
     ]
     variables = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": str(width), **(environment or {})}
     began = time.monotonic()
@@ -159,7 +161,8 @@ def reports(sanitizer: str) -> tuple[pathlib.Path, dict[str, str]]:
     path = str(folder / "report")
     return folder, {
         "SANITIZER_LOG": path,
-        "TSAN_OPTIONS": f"log_path={path} exitcode=66",
+        # Without the second in which a process looks for races before it exits: the tests start thousands of processes.
+        "TSAN_OPTIONS": f"log_path={path} exitcode=66 atexit_sleep_ms=0",
         # The leak sanitizer takes a living object for lost where the only reference to it is tagged in its unused bits, as
         # Swift does in enumerations with several payloads (Data and socket addresses are such) and in weak references. It
         # works in the fuzzers, where nothing lives on between two inputs.
