@@ -14,6 +14,8 @@ from schedule import Failed, Job
 
 # A module's time limit in seconds, about ten times what the longest takes.
 LIMIT = 1800
+# What the thread sanitizer takes for a race and is none.
+TSAN_FALSE_ALARMS = places.TESTS / "thread-sanitizer"
 # Tests at once with a sanitizer.
 SANITIZED_WIDTH = 2
 
@@ -161,8 +163,9 @@ def reports(sanitizer: str) -> tuple[pathlib.Path, dict[str, str]]:
     path = str(folder / "report")
     return folder, {
         "SANITIZER_LOG": path,
-        # Without the second in which a process looks for races before it exits: the tests start thousands of processes.
-        "TSAN_OPTIONS": f"log_path={path} exitcode=66 atexit_sleep_ms=0",
+        # Without the second in which a process looks for races before it exits: the tests start thousands of processes. And
+        # without the threads that have ended and are joined in the background: a program does not wait for that.
+        "TSAN_OPTIONS": f"log_path={path} exitcode=66 atexit_sleep_ms=0 report_thread_leaks=0 suppressions={TSAN_FALSE_ALARMS}",
         # The leak sanitizer takes a living object for lost where the only reference to it is tagged in its unused bits, as
         # Swift does in enumerations with several payloads (Data and socket addresses are such) and in weak references. It
         # works in the fuzzers, where nothing lives on between two inputs.

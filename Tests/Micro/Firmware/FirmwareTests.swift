@@ -4,7 +4,9 @@ import TestSupport
 import Testing
 
 /// Firmware in Embedded Swift on an emulated Cortex-M4, over its UART.
-@Suite(.enabled(if: Firmware.isBuilt, "Tests/embedded has not built the firmware"))
+@Suite(
+    .enabled(if: Firmware.isBuilt, "Tests/embedded has not built the firmware"),
+    .enabled(if: Sanitizer.current == nil, "a sanitizer knows no process of it"))
 struct FirmwareTests {
     @Test("every type both ways, the catalogue, refusals, and current values for who comes late")
     func everyType() async throws {
