@@ -70,26 +70,6 @@ extension ElementRepresentable {
     public var longWireBytes: Data? { nil }
 }
 
-extension ElementRepresentable where Self: FixedWidthInteger {
-    @inlinable
-    public var rangeValue: Double? { Double(self) }
-
-    @inlinable
-    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
-        guard bytes.count == MemoryLayout<Self>.size else { return nil }
-        self.init(littleEndian: bytes.loadUnaligned(as: Self.self))
-    }
-
-    @inlinable
-    public var wireByteCount: Int { MemoryLayout<Self>.size }
-
-    @inlinable
-    @inline(__always)
-    public func writeWireBytes(to destination: inout OutputRawSpan) {
-        write(MemoryLayout<Self>.size, to: &destination) { $0.storeBytes(of: littleEndian, as: Self.self) }
-    }
-}
-
 // An enum, or another type with a raw value, travels as that value.
 extension ElementRepresentable where Self: RawRepresentable, RawValue: ElementRepresentable {
     public static var elementType: ElementType { RawValue.elementType }
@@ -127,74 +107,117 @@ extension Int: ElementRepresentable {
     public init?(_: ElementValue) { nil }
 }
 
-extension Int8: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .int8 }
-    public var elementValue: ElementValue { .int8(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .int8(let value) = elementValue else { return nil }
-        self = value
+extension ElementRepresentable {
+    /// Writes the value's wire form to the buffer, which has ``wireByteCount`` bytes. More bytes stop the program.
+    ///
+    /// - Returns: how many bytes were written. If the type is the user's, they may be too few.
+    @inlinable
+    @inline(__always)
+    package func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        var destination = OutputRawSpan(buffer: buffer, initializedCount: 0)
+        writeWireBytes(to: &destination)
+        return destination.finalize(for: buffer)
+    }
+
+    /// Appends what `body` writes, at whatever alignment. Inlined, so that what remains of a number is its store.
+    @inlinable
+    @inline(__always)
+    package func write(
+        _ byteCount: Int, to destination: inout OutputRawSpan, _ body: (UnsafeMutableRawPointer) -> Void
+    ) {
+        precondition(byteCount <= destination.freeCapacity, "a value writes more bytes than its wireByteCount")
+        destination.withUnsafeMutableBytes { buffer, count in
+            guard let base = buffer.baseAddress else { return }
+            body(base + count)
+            count += byteCount
+        }
+    }
+
+    /// Appends bytes.
+    @inlinable
+    @inline(__always)
+    package func write(_ bytes: UnsafeRawBufferPointer, to destination: inout OutputRawSpan) {
+        guard let start = bytes.baseAddress else { return }
+        write(bytes.count, to: &destination) { $0.copyMemory(from: start, byteCount: bytes.count) }
     }
 }
 
-extension UInt8: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .uint8 }
-    public var elementValue: ElementValue { .uint8(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .uint8(let value) = elementValue else { return nil }
-        self = value
+extension ElementValue {
+    /// The same for a value whose type is known only at run time.
+    package func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
+        visit(WritingVisitor(destination: buffer))
+        return buffer.count
+    }
+
+    /// Appends the value's wire form, exactly ``wireByteCount`` bytes, to `destination`. Stops the program if there is no
+    /// room for them.
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        destination.withUnsafeMutableBytes { buffer, count in
+            count += write(to: UnsafeMutableRawBufferPointer(rebasing: buffer[count..<count + wireByteCount]))
+        }
+    }
+
+    #if !hasFeature(Embedded)
+    /// The value's wire form.
+    package var wireBytes: [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: wireByteCount) { buffer, count in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            count = write(to: UnsafeMutableRawBufferPointer(rebasing: bytes[..<wireByteCount]))
+        }
+    }
+    #endif
+}
+
+// MARK: The form with pointers, for one version
+
+extension ElementRepresentable {
+    /// Calls the form with a pointer.
+    @available(*, deprecated, message: "implement writeWireBytes(to: inout OutputRawSpan)")
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        write(wireByteCount, to: &destination) { writeWireBytes(to: $0) }
+    }
+
+    /// Calls the form with a span.
+    @available(*, deprecated, message: "use writeWireBytes(to: inout OutputRawSpan)")
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        _ = write(to: UnsafeMutableRawBufferPointer(start: destination, count: wireByteCount))
     }
 }
 
-extension Int16: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .int16 }
-    public var elementValue: ElementValue { .int16(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .int16(let value) = elementValue else { return nil }
-        self = value
+extension ElementValue {
+    /// Writes the value's wire form, exactly ``wireByteCount`` bytes, to `destination`.
+    @available(*, deprecated, message: "use writeWireBytes(to: inout OutputRawSpan)")
+    public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
+        _ = write(to: UnsafeMutableRawBufferPointer(start: destination, count: wireByteCount))
     }
 }
 
-extension UInt16: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .uint16 }
-    public var elementValue: ElementValue { .uint16(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .uint16(let value) = elementValue else { return nil }
-        self = value
-    }
-}
+/// The wire form of a received value, valid only during the call that passes it.
+///
+/// It is trivially copyable: passing it on touches no reference count.
+public struct ReceivedBytes {
+    /// The bytes, valid only during the call.
+    public let bytes: UnsafeRawBufferPointer
+    /// Whether the value came in a datagram: its sender does not slow down while nobody reads.
+    public let isDatagram: Bool
+    private let kept: UnsafePointer<Data>?
 
-extension Int32: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .int32 }
-    public var elementValue: ElementValue { .int32(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .int32(let value) = elementValue else { return nil }
-        self = value
-    }
-}
+    /// The same bytes if they can be stored without a copy, as for a long value; otherwise `nil`.
+    public var long: Data? { kept?.pointee }
 
-extension UInt32: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .uint32 }
-    public var elementValue: ElementValue { .uint32(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .uint32(let value) = elementValue else { return nil }
-        self = value
-    }
-}
+    /// Whether ``long`` has a value.
+    public var isLong: Bool { kept != nil }
 
-extension Int64: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .int64 }
-    public var elementValue: ElementValue { .int64(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .int64(let value) = elementValue else { return nil }
-        self = value
+    /// The bytes of a value that has to be copied to be stored.
+    public init(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool = false) {
+        self.bytes = bytes
+        self.isDatagram = isDatagram
+        kept = nil
     }
-}
 
-extension UInt64: ElementRepresentable, ValueType {
-    public static var elementType: ElementType { .uint64 }
-    public var elementValue: ElementValue { .uint64(self) }
-    public init?(_ elementValue: ElementValue) {
-        guard case .uint64(let value) = elementValue else { return nil }
-        self = value
+    init(_ bytes: UnsafeRawBufferPointer, _ kept: UnsafePointer<Data>) {
+        self.bytes = bytes
+        isDatagram = false
+        self.kept = kept
     }
 }

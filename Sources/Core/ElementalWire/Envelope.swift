@@ -14,6 +14,9 @@ public enum Envelope {
     /// The longest value that an envelope can announce, in bytes: the length has 32 bits.
     @inlinable public static var maximumValueByteCount: Int { Int(clamping: UInt32.max) }
 
+    /// The longest value that is sent in one envelope to a peer that takes pieces, in bytes.
+    package static let wholeByteCount = 128 * 1024
+
     /// Writes the 5 bytes that precede a value in a stream.
     ///
     /// - Precondition: the length is not above ``maximumValueByteCount``.

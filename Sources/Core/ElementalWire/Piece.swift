@@ -12,8 +12,6 @@ package enum Piece {
     /// The bytes of the value in the pieces that this framework sends: the system copies one of them at a time, and a
     /// value of another element that is sent meanwhile waits for that.
     package static let sentByteCount = 32 * 1024
-    /// Values of more bytes than this are sent in pieces.
-    package static let wholeByteCount = 128 * 1024
     /// The most unacknowledged bytes of pieces that this framework has in flight; the wire allows twice as many. A value
     /// of another element waits behind them; with a round trip of 1 ms they allow 128 MB/s.
     package static let windowByteCount = 128 * 1024

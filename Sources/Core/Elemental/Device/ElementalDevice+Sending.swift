@@ -40,121 +40,6 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// Sends a value, suspending while the queue is above the high watermark. It stays on the caller's actor: while
-    /// there is room, there is no thread hop.
-    ///
-    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
-    ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
-    @inlinable
-    public func sendWhenReady<Value>(
-        _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
-    ) async throws(ElementalError) {
-        let length = value.wireByteCount
-        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) {
-            return
-        }
-        try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
-    }
-
-    /// Sends a value whose type is only known at run time, suspending while the queue is above the high watermark.
-    ///
-    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
-    public func sendWhenReady(
-        _ value: ElementValue, to element: ElementDefinition, isolation: isolated (any Actor)? = #isolation
-    ) async throws(ElementalError) {
-        let length = value.wireByteCount
-        if !needsToWait(for: length), try hasSent({ () throws(ElementalError) in try send(value, to: element) }) {
-            return
-        }
-        try await sendAfterWaiting(length, of: element.id) { () throws(ElementalError) in try send(value, to: element) }
-    }
-
-    /// - Returns: `false` if the queue is full.
-    @inlinable
-    func hasSent(_ send: () throws(ElementalError) -> Void) throws(ElementalError) -> Bool {
-        do throws(ElementalError) {
-            try send()
-            return true
-        } catch {
-            guard error.code == .queueFull else { throw error }
-            return false
-        }
-    }
-
-    /// Waits for room until the value is sent: another sender may be faster.
-    @usableFromInline
-    func sendAfterWaiting(
-        _ length: Int, of id: Int8, isolation: isolated (any Actor)? = #isolation,
-        _ send: () throws(ElementalError) -> Void
-    ) async throws(ElementalError) {
-        repeat {
-            try await wait(for: length, of: id)
-        } while try !hasSent(send)
-    }
-
-    /// Whether a value of `length` bytes has to wait for a congested queue, or the cancelled task to be told so.
-    @usableFromInline
-    func needsToWait(for length: Int) -> Bool {
-        congestion.isStream || length > Piece.wholeByteCount && congestion.isPieces || Task.isCancelled
-    }
-
-    /// Returns immediately if fewer than ``DeviceLimits/readyQueueByteCount`` bytes are unsent; otherwise waits until
-    /// an eighth of that is left.
-    ///
-    /// - Parameter byteCount: the length of the value to be sent. One of more than 128 KiB waits for those before it; a
-    ///   smaller one does not wait for large ones, because it is sent between their pieces.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
-    public func waitForRoom(
-        for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
-    ) async throws(ElementalError) {
-        if needsToWait(for: byteCount) { try await wait(for: byteCount, of: nil) }
-    }
-
-    /// Waits until everything queued has been sent, and the other end has acknowledged what was sent in pieces. While
-    /// this end is paused it reads no acknowledgements and does not wait for them.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
-    public func waitUntilSent(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
-        try await wait { _ in .nothingUnsent }
-    }
-
-    /// Waits until the queue is below the low watermark and has room for a value of `length` bytes.
-    @usableFromInline
-    func wait(
-        for length: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation
-    ) async throws(ElementalError) {
-        try await wait { $0.need(for: length, of: id) }
-    }
-
-    private func wait(
-        isolation: isolated (any Actor)? = #isolation, _ need: (Outbound<Connection>) -> RoomNeed
-    ) async throws(ElementalError) {
-        let outcome = Outcome<ElementalError?>()
-        let token: UInt64?
-        do throws(SendRefusal) {
-            token = try outbound.withLock { outbound throws(SendRefusal) in
-                _ = try outbound.admitAnything()
-                let need = need(outbound)
-                // A cancelled task is told so in every case.
-                if !Task.isCancelled, outbound.isMet(need) { return nil }
-                outbound.lastWaiter += 1
-                outbound.waiters[outbound.lastWaiter] = RoomWaiter(outcome: outcome, need: need)
-                congestion.set(need)
-                return outbound.lastWaiter
-            }
-        } catch {
-            throw error.error(for: nil, length: 0, to: name)
-        }
-        guard let token else { return }
-        guard let error = await outcome.value() else {
-            outbound.withLock { _ = $0.waiters.removeValue(forKey: token) }
-            throw ElementalError(.cancelled, "the wait for the queue was cancelled")
-        }
-        if let error { throw error }
-    }
-
     /// Queues a value, copying its bytes.
     ///
     /// - Returns: the error if it could not be queued.
@@ -196,7 +81,7 @@ extension ElementalDevice {
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
     ) throws(SendRefusal) {
         // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
-        if bytes.count > Piece.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues {
+        if bytes.count > Envelope.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues {
             return try queue(element, long: Data(bytes))
         }
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
@@ -313,4 +198,51 @@ extension ElementalDevice {
 extension ElementDefinition {
     /// Whether a long value is sent from its own storage: not in a datagram, and not where a newer one may replace it.
     @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
+}
+
+extension ElementRepresentable {
+    /// Encodes the value before the queue is locked, since its type may be the user's, and its code may do anything,
+    /// such as send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the value writes fewer bytes than
+    ///   its `wireByteCount`.
+    @inlinable
+    func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws(ElementalError) -> Result {
+        if Self.self == Data.self, let data = self as? Data { return data.withUnsafeBytes(body) }
+        if Self.self == String.self, var text = self as? String {
+            return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+        }
+        let length = wireByteCount
+        var count = 0
+        let result: Result? = withUnsafeTemporaryAllocation(byteCount: length, alignment: 16) { buffer in
+            count = write(to: buffer)
+            return count == length ? body(UnsafeRawBufferPointer(buffer)) : nil
+        }
+        guard let result else { throw .wrongByteCount(Self.self, count, of: length) }
+        return result
+    }
+}
+
+extension ElementalError {
+    @usableFromInline
+    static func wrongByteCount(_ type: Any.Type, _ count: Int, of length: Int) -> ElementalError {
+        ElementalError(
+            .invalidValue,
+            "a value of type \(type) wrote \(count) bytes and has a wireByteCount of \(length); correct the type")
+    }
+}
+
+extension ElementValue {
+    /// The same for a value whose type is known only at run time.
+    func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws(ElementalError) -> Result {
+        switch self {
+        case .data(let data): return try data.withWireBytes(body)
+        case .string(let text): return try text.withWireBytes(body)
+        default:
+            return withUnsafeTemporaryAllocation(byteCount: wireByteCount, alignment: 16) { buffer in
+                _ = write(to: buffer)
+                return body(UnsafeRawBufferPointer(buffer))
+            }
+        }
+    }
 }

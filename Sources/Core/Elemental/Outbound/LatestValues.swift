@@ -19,8 +19,8 @@ struct LatestValues {
 
     /// Whether there is a value of an element that is not held back.
     @inline(__always)
-    func hasValue(except held: IdentifierSet) -> Bool {
-        !entries.isEmpty && entries.contains { !held.contains($0.id) }
+    func hasValue(except held: IdentifierSet?) -> Bool {
+        !entries.isEmpty && entries.contains { held?.contains($0.id) != true }
     }
 
     /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
@@ -44,11 +44,11 @@ struct LatestValues {
 
     /// Removes the values, except those of elements that are held back, and passes each to `body`.
     mutating func removeAll(
-        except held: IdentifierSet = IdentifierSet(), _ body: (Int8, UnsafeRawBufferPointer) -> Void
+        except held: IdentifierSet? = nil, _ body: (Int8, UnsafeRawBufferPointer) -> Void
     ) {
         var removedByteCount = 0
         entries.removeAll { entry in
-            guard !held.contains(entry.id) else { return false }
+            guard held?.contains(entry.id) != true else { return false }
             removedByteCount += headerByteCount + entry.bytes.count
             entry.bytes.withUnsafeBytes { body(entry.id, $0) }
             return true
@@ -57,8 +57,8 @@ struct LatestValues {
     }
 
     /// Removes and returns the first value of more than `length` bytes whose element is not held back.
-    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
-        let position = entries.firstIndex { $0.bytes.count > length && !held.contains($0.id) }
+    mutating func removeFirst(longerThan length: Int, except held: IdentifierSet?) -> (id: Int8, bytes: [UInt8])? {
+        let position = entries.firstIndex { $0.bytes.count > length && held?.contains($0.id) != true }
         guard let position else { return nil }
         let entry = entries.remove(at: position)
         byteCount -= headerByteCount + entry.bytes.count
@@ -70,6 +70,8 @@ struct LatestValues {
 struct IdentifierSet {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
+
+    var isEmpty: Bool { low | high == 0 }
 
     @inline(__always)
     func contains(_ id: Int8) -> Bool {
@@ -84,9 +86,11 @@ struct IdentifierSet {
         if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
     }
 
-    mutating func formUnion(_ other: IdentifierSet) {
-        low |= other.low
-        high |= other.high
+    func union(_ other: IdentifierSet) -> IdentifierSet {
+        var union = self
+        union.low |= other.low
+        union.high |= other.high
+        return union
     }
 
     @inline(__always)

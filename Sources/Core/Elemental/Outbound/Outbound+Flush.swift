@@ -1,5 +1,6 @@
 import ElementalWire
 import NIOCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
 import struct FoundationEssentials.Data
@@ -43,16 +44,16 @@ extension Outbound {
         guard stream.flush != .blocked, stream.flush != .direct else { return .wait }
         if stream.restMessageCount != nil { return step(stream.takeSegment()) }
         if peer.pieces { takeLargeLatest() }
-        if hasPiece, isPieceNext || !stream.hasSegment(holding: pieces.elements) {
+        if hasPiece, isPieceNext || !stream.hasSegment(holding: pieces?.elements) {
             isPieceNext = false
-            return step(pieces.takeSegment())
+            return step(pieces?.takeSegment())
         }
-        if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, pieces.isEmpty {
+        if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, !hasPieces {
             stream.flush = .gathering
             return .gather
         }
         isPieceNext = true
-        return step(stream.takeSegment(holding: pieces.elements))
+        return step(stream.takeSegment(holding: pieces?.elements))
     }
 
     private mutating func step(_ segment: OutboundSegment?) -> StreamStep {
@@ -61,12 +62,12 @@ extension Outbound {
             return .wait
         }
         stream.flush = .scheduled
-        return .write(segment, isMoreQueued: stream.hasSegment(holding: pieces.elements) || hasPiece)
+        return .write(segment, isMoreQueued: stream.hasSegment(holding: pieces?.elements) || hasPiece)
     }
 
     /// Whether a piece may be sent now.
     private var hasPiece: Bool {
-        pieces.hasSegment(after: stream.takenMessageCount, canReceiveAcks: canReceiveAcks)
+        pieces?.hasSegment(after: stream.takenMessageCount, canReceiveAcks: canReceiveAcks) == true
     }
 
     /// Whether the peer's acknowledgements of pieces can be received: not while the device is paused or its connection
@@ -80,13 +81,14 @@ extension Outbound {
     /// - Returns: see ``PieceQueue/acknowledge(_:)``.
     mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
         stream.flush.schedule()
-        return pieces.acknowledge(count)
+        guard pieces != nil else { return count == 0 ? [] : nil }
+        return pieces?.acknowledge(count)
     }
 
     /// Moves large values of `latest` elements to the piece queue, behind what is queued before them.
     private mutating func takeLargeLatest() {
-        while let (id, value) = stream.takeLatest(longerThan: Piece.wholeByteCount, holding: pieces.elements) {
-            pieces.append(id, Data(value), after: stream.queuedMessageCount)
+        while let (id, value) = stream.takeLatest(longerThan: Envelope.wholeByteCount, holding: pieces?.elements) {
+            appendPieces(id, Data(value))
         }
     }
 
@@ -106,7 +108,7 @@ extension Outbound {
 
     /// Whether part of the stream is unsent: queued, or taken and not written.
     var isStreamUnsent: Bool {
-        @inline(__always) get { stream.flush != .idle || !stream.isEmpty || !pieces.isEmpty }
+        @inline(__always) get { stream.flush != .idle || !stream.isEmpty || hasPieces }
     }
 
     /// The work that is left.
@@ -119,6 +121,53 @@ extension Outbound {
         if !waiters.isEmpty { work.insert(.waiters) }
         return work
     }
+
+    /// Bytes in the fuller of the two transports' queues.
+    private var level: Int {
+        @inline(__always) get { max(stream.byteCount, datagrams.byteCount) }
+    }
+
+    /// Whether the queues are below the low watermark, so that waiting senders resume.
+    var isBelowLowWatermark: Bool { level <= readyByteCount / 8 }
+    var isBelowLowPieceWatermark: Bool { (pieces?.byteCount ?? 0) <= readyByteCount / 8 }
+}
+
+/// Values that are written by the thread that queued them.
+extension Outbound {
+    /// Claims the transport of a value for which ``append(_:_:)`` has just returned the link: not the stream while large values
+    /// are under way, which would wait if the system suspends the thread before it has written.
+    ///
+    /// - Returns: the claim's number; `nil` if the loop has to write the value.
+    mutating func claim(_ transport: Transport) -> UInt64? {
+        switch transport {
+        case .tcp: hasPieces ? nil : stream.claim()
+        case .udp: datagrams.claim()
+        }
+    }
+
+    /// The segment that the thread writes, of the stream all that is queued; `nil` if the loop has to write it instead.
+    mutating func takeDirectly(_ claim: UInt64, over transport: Transport) -> OutboundSegment? {
+        guard isOpen else { return nil }
+        return switch transport {
+        case .tcp: hasPieces ? nil : stream.takeClaimed(claim, atMost: Self.maximumDirectByteCount)
+        case .udp: datagrams.takeClaimed(claim)
+        }
+    }
+
+    /// The thread has written what the socket accepted.
+    ///
+    /// - Parameter segment: what it took; `nil` if it took nothing.
+    /// - Returns: whether the loop has to flush: also to tell those who wait for the queue, or for the end of the connection.
+    mutating func endDirectWrite(_ claim: UInt64, _ segment: OutboundSegment?, over transport: Transport) -> Bool {
+        let mayIdle = waiters.isEmpty && isOpen
+        return switch transport {
+        case .tcp: stream.giveBack(claim, segment, mayIdle: mayIdle && !hasPieces)
+        case .udp: datagrams.giveBack(claim, segment, mayIdle: mayIdle)
+        }
+    }
+
+    /// The largest segment of the stream, in bytes, that is written this way: more is copied by the loop's thread.
+    private static var maximumDirectByteCount: Int { 16 * 1024 }
 }
 
 /// The next step of the stream's writer.
@@ -142,4 +191,46 @@ struct PendingWork: OptionSet {
     static let room = PendingWork(rawValue: 4)
     /// Senders are waiting.
     static let waiters = PendingWork(rawValue: 8)
+}
+
+/// Whether the queues are above the high watermark, so that senders that can wait should: updated by a send that fills
+/// a queue, and by the flush that drains it, each under the lock of the queues; read without it.
+struct Congestion: ~Copyable, Sendable {
+    private let stream = Atomic(false)
+    private let pieces = Atomic(false)
+
+    /// Whether values that are sent whole should wait.
+    var isStream: Bool { stream.load(ordering: .relaxed) }
+    /// Whether values that are sent in pieces should wait.
+    var isPieces: Bool { pieces.load(ordering: .relaxed) }
+    var isAny: Bool { isStream || isPieces }
+
+    /// Records that a sender waits for this need.
+    func set(_ need: RoomNeed) {
+        switch need {
+        case .room: stream.store(true, ordering: .relaxed)
+        case .pieceRoom: pieces.store(true, ordering: .relaxed)
+        case .nothingUnsent: break
+        }
+    }
+
+    /// Records whether a queue that a value was added to is above the high watermark.
+    ///
+    /// - Parameter transport: the value's. The other transport's queue is not checked: when a value is sent to many
+    ///   devices, what counts is how much of each has to be fetched from memory.
+    @inline(__always)
+    func note<Link>(_ outbound: borrowing Outbound<Link>, after transport: Transport) {
+        switch transport {
+        case .tcp:
+            if outbound.stream.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
+            if let queue = outbound.pieces, queue.byteCount >= outbound.readyByteCount { pieces.store(true, ordering: .relaxed) }
+        case .udp:
+            if outbound.datagrams.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
+        }
+    }
+
+    func set(stream isStream: Bool, pieces isPieces: Bool) {
+        stream.store(isStream, ordering: .relaxed)
+        pieces.store(isPieces, ordering: .relaxed)
+    }
 }

@@ -1,23 +1,13 @@
 import ElementalWire
 import Support
-import Synchronization
 
 /// Senders that wait for room, and when they resume.
 extension Outbound {
-    /// Bytes in the fuller of the two transports' queues.
-    private var level: Int {
-        @inline(__always) get { max(stream.byteCount, datagrams.byteCount) }
-    }
-
-    /// Whether the queues are below the low watermark, so that waiting senders resume.
-    var isBelowLowWatermark: Bool { level <= readyByteCount / 8 }
-    var isBelowLowPieceWatermark: Bool { pieces.byteCount <= readyByteCount / 8 }
-
     /// What the sender of a value of `length` bytes waits for.
     ///
     /// - Parameter id: its element, or `nil` for any.
     func need(for length: Int, of id: Int8?) -> RoomNeed {
-        let inPieces = id.map { goesInPieces($0, length) } ?? (peer.pieces && length > Piece.wholeByteCount)
+        let inPieces = id.map { goesInPieces($0, length) } ?? (peer.pieces && length > Envelope.wholeByteCount)
         return inPieces ? .pieceRoom(length) : .room(length)
     }
 
@@ -28,7 +18,7 @@ extension Outbound {
         case .room: isBelowLowWatermark && hasRoom(for: need)
         case .pieceRoom: isBelowLowPieceWatermark && hasRoom(for: need)
         case .nothingUnsent:
-            !isStreamUnsent && (pieces.isAcknowledged || !canReceiveAcks)
+            !isStreamUnsent && (pieces?.isAcknowledged != false || !canReceiveAcks)
                 && datagrams.isEmpty && datagrams.flush != .direct
         }
     }
@@ -48,7 +38,7 @@ extension Outbound {
     private func hasRoom(for need: RoomNeed) -> Bool {
         switch need {
         case .room(let length): stream.hasRoom(for: length) && datagrams.hasRoom(for: length)
-        case .pieceRoom(let length): pieces.hasRoom(for: length, limit: stream.limit)
+        case .pieceRoom(let length): pieces?.hasRoom(for: length, limit: stream.limit) != false
         case .nothingUnsent: true
         }
     }
@@ -90,46 +80,4 @@ enum RoomNeed {
     case pieceRoom(Int)
     /// That everything has been sent.
     case nothingUnsent
-}
-
-/// Whether the queues are above the high watermark, so that senders that can wait should: updated by a send that fills
-/// a queue, and by the flush that drains it, each under the lock of the queues; read without it.
-struct Congestion: ~Copyable, Sendable {
-    private let stream = Atomic(false)
-    private let pieces = Atomic(false)
-
-    /// Whether values that are sent whole should wait.
-    var isStream: Bool { stream.load(ordering: .relaxed) }
-    /// Whether values that are sent in pieces should wait.
-    var isPieces: Bool { pieces.load(ordering: .relaxed) }
-    var isAny: Bool { isStream || isPieces }
-
-    /// Records that a sender waits for this need.
-    func set(_ need: RoomNeed) {
-        switch need {
-        case .room: stream.store(true, ordering: .relaxed)
-        case .pieceRoom: pieces.store(true, ordering: .relaxed)
-        case .nothingUnsent: break
-        }
-    }
-
-    /// Records whether a queue that a value was added to is above the high watermark.
-    ///
-    /// - Parameter transport: the value's. The other transport's queue is not checked: when a value is sent to many
-    ///   devices, what counts is how much of each has to be fetched from memory.
-    @inline(__always)
-    func note<Link>(_ outbound: borrowing Outbound<Link>, after transport: Transport) {
-        switch transport {
-        case .tcp:
-            if outbound.stream.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
-            if outbound.pieces.byteCount >= outbound.readyByteCount { pieces.store(true, ordering: .relaxed) }
-        case .udp:
-            if outbound.datagrams.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
-        }
-    }
-
-    func set(stream isStream: Bool, pieces isPieces: Bool) {
-        stream.store(isStream, ordering: .relaxed)
-        pieces.store(isPieces, ordering: .relaxed)
-    }
 }

@@ -16,10 +16,10 @@ extension Outbound {
         case .tcp where element == .shutdown:
             // The peer reads nothing after it.
             queueLatest()
-            if pieces.isEmpty {
-                stream.append(id: element.rawValue, bytes)
+            if hasPieces {
+                appendPieces(element.rawValue, Data(bytes))
             } else {
-                pieces.append(element.rawValue, Data(bytes), after: stream.queuedMessageCount)
+                stream.append(id: element.rawValue, bytes)
             }
         case .tcp:
             stream.append(id: element.rawValue, bytes)
@@ -72,7 +72,7 @@ extension Outbound {
         var values = stream.takeLatest()
         values.removeAll { id, bytes in
             if goesInPieces(id, bytes.count) {
-                pieces.append(id, Data(bytes), after: stream.queuedMessageCount)
+                appendPieces(id, Data(bytes))
             } else {
                 stream.append(id: id, bytes)
             }

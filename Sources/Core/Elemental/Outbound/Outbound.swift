@@ -56,8 +56,8 @@ struct Outbound<Link> {
 
     /// Values that are sent whole over TCP.
     var stream: OutboundQueue
-    /// Values that are sent in pieces, if the peer accepts those.
-    var pieces = PieceQueue() {
+    /// Values that are sent in pieces, if the peer accepts those; `nil` until there is one.
+    var pieces: PieceQueue? {
         didSet { stream.endClearSpace() }
     }
     var datagrams: OutboundQueue
@@ -100,8 +100,13 @@ struct Outbound<Link> {
         return true
     }
 
+    /// Whether something is left to send in pieces.
+    var hasPieces: Bool {
+        @inline(__always) get { pieces?.isEmpty == false }
+    }
+
     /// Values in the queues.
-    var messagesWaiting: Int { stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + pieces.messageCount }
+    var messagesWaiting: Int { stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + (pieces?.messageCount ?? 0) }
     /// Values kept for a replacement connection.
     var keptCount: Int { stream.kept.count + datagrams.kept.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
@@ -116,7 +121,7 @@ extension Outbound {
     @inline(__always)
     mutating func appendClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !bytes.isEmpty,
-            !peer.missingElements.contains(element.id)
+            !peer.lacks(element.id)
         else { return false }
         counts.addMessage(stream.append(id: element.id, bytes))
         return true
@@ -125,7 +130,7 @@ extension Outbound {
     /// Finds how many bytes may follow on the stream with nothing to decide. Whatever that depends on ends it when it changes.
     @inline(never)
     private mutating func clearStream() {
-        guard isOpen, pieces.isEmpty, stream.flush != .idle else { return }
+        guard isOpen, !hasPieces, stream.flush != .idle else { return }
         let threshold = stream.flush == .gathering ? min(gatheringByteCount, readyByteCount) : readyByteCount
         stream.clear(threshold - 1 - stream.byteCount)
     }
@@ -166,7 +171,7 @@ extension Outbound {
         case (.latest, .tcp): isReplaced = stream.setLatest(element.id, bytes)
         case (.latest, .udp): isReplaced = datagrams.setLatest(element.id, bytes)
         default:
-            pieces.append(element.id, Data(bytes), after: stream.queuedMessageCount)
+            appendPieces(element.id, Data(bytes))
             isReplaced = false
         }
         if isReplaced { counts.messagesReplaced += 1 }
@@ -179,12 +184,19 @@ extension Outbound {
     /// - Returns: the connection to wake, if needed.
     mutating func append(_ element: ElementDefinition, long: Data) throws(SendRefusal) -> Link? {
         if case .pieces = try admit(element.id, over: .tcp, isLatest: false, length: long.count) {
-            pieces.append(element.id, long, after: stream.queuedMessageCount)
+            appendPieces(element.id, long)
             counts.addMessage(Envelope.streamByteCount + long.count)
         } else {
             counts.addMessage(stream.append(id: element.id, long: long))
         }
         return wakeForStream()
+    }
+
+    /// Queues a value that is sent in pieces, after what is queued now.
+    mutating func appendPieces(_ id: Int8, _ value: Data) {
+        let start = stream.queuedMessageCount
+        if pieces == nil { pieces = PieceQueue() }
+        pieces?.append(id, value, after: start)
     }
 
     /// Queues a value that a service set earlier, exempt from limits and statistics; the owner makes sure that a flush follows.
@@ -196,123 +208,98 @@ extension Outbound {
     /// The same with a long one, which is not copied into the queue.
     mutating func appendCurrent(_ id: Int8, long: Data) {
         stream.flush.schedule()
-        if peer.pieces, long.count > Piece.wholeByteCount {
-            pieces.append(id, long, after: stream.queuedMessageCount)
+        if peer.pieces, long.count > Envelope.wholeByteCount {
+            appendPieces(id, long)
         } else {
             stream.append(id: id, long: long)
         }
     }
 }
 
-/// Connections that open and close.
+/// Whether a value may be sent, and by which route: decided only here.
 extension Outbound {
-    /// A connection is ready, the first or a replacement: the kept values are queued. The owner makes sure that a flush follows.
+    /// The route of a value that may be sent.
+    enum Route {
+        /// Over TCP, whole.
+        case stream
+        /// Over TCP, in pieces, or behind a value of its element that is.
+        case pieces
+        case datagrams
+        /// As the latest unsent value of its element.
+        case latest
+        /// The same, kept until there is a connection.
+        case kept
+    }
+
+    /// The route of a value.
     ///
-    /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
-    ///   applies.
-    mutating func open(_ link: Link, hasHello: Bool) {
-        phase = .open(link)
-        if !hasHello { peer.forgetHello() }
-        var values = stream.takeKept()
-        values.removeAll { requeue($0, over: .tcp, $1) }
-        values = datagrams.takeKept()
-        values.removeAll { requeue($0, over: .udp, $1) }
-    }
-
-    /// Queues a kept value, unless it cannot be sent to the current peer.
-    private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
-        do throws(SendRefusal) {
-            _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
-            switch transport {
-            case .tcp:
-                _ = stream.setLatest(id, bytes)
-                stream.flush.schedule()
-            case .udp:
-                _ = datagrams.setLatest(id, bytes)
-                datagrams.flush.schedule()
-            }
-        } catch {
-            counts.messagesLost += 1
-        }
-    }
-
-    /// The connection is ending: nothing more enters the queues.
+    /// It changes nothing: were it not `mutating`, the compiler would copy all that any of its branches reads before the
+    /// first of them, 40 instructions for every value (Swift 6.3.1).
     ///
-    /// - Parameter willReconnect: whether a replacement connection will follow. The unsent values of `latest` elements
-    ///   then wait for it, since what is still sent now may never be read.
-    mutating func close(_ reason: DisconnectReason, willReconnect: Bool) {
-        guard case .open = phase else { return }
-        guard willReconnect else { return phase = .ended(reason) }
-        phase = .away(reason)
-        if case .open = datagramState { keepsDatagrams = true } else { keepsDatagrams = false }
-        stream.kept = stream.takeLatest()
-        datagrams.kept = datagrams.takeLatest()
-    }
-
-    /// Empties the queues of a closed connection.
-    ///
-    /// - Parameter unwritten: messages that were being written, and are lost like those in the queues; `nil` if the
-    ///   connection was never ready, so that none was the user's.
-    mutating func discardQueues(unwritten: Int?) {
-        if let unwritten { counts.messagesLost += unwritten + messagesWaiting }
-        stream.restart()
-        datagrams.restart()
-        pieces = PieceQueue()
-        isPieceNext = false
-        if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
-    }
-
-    /// The device has ended: the kept values are lost.
-    mutating func end(_ reason: DisconnectReason) {
-        phase = .ended(reason)
-        counts.messagesLost += stream.takeKept().count + datagrams.takeKept().count
-    }
-
-    /// Enables or disables datagrams.
-    mutating func setDatagramState(_ state: DatagramState) {
-        if case .open(let identifier) = state, case .unavailable = datagramState {
-            datagrams.restart(.datagram(udpIdentifier: identifier))
-        }
-        datagramState = state
-    }
-}
-
-/// Values that are written by the thread that queued them.
-extension Outbound {
-    /// Claims the transport of a value for which ``append(_:_:)`` has just returned the link: not the stream while large values
-    /// are under way, which would wait if the system suspends the thread before it has written.
-    ///
-    /// - Returns: the claim's number; `nil` if the loop has to write the value.
-    mutating func claim(_ transport: Transport) -> UInt64? {
+    /// - Throws: why it may not be sent.
+    @inline(__always)
+    mutating func admit(
+        _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
+    ) throws(SendRefusal) -> Route {
+        let isKept = try admitAnything(isLatest: isLatest)
+        if peer.lacks(id) { throw peer.isRestricted ? .withheld : .unknownElement }
+        if length == 0, !peer.emptyValues { throw .emptyValue }
         switch transport {
-        case .tcp: pieces.isEmpty ? stream.claim() : nil
-        case .udp: datagrams.claim()
+        case .tcp:
+            if length > Envelope.maximumValueByteCount { throw .valueTooLarge }
+            if isLatest { return isKept ? .kept : .latest }
+            if goesInPieces(id, length) {
+                if let pieces, !pieces.hasRoom(for: length, limit: stream.limit) {
+                    throw Self.queueFull(pieces.byteCount, stream.limit)
+                }
+                return .pieces
+            }
+            if !stream.hasRoom(for: length) { throw Self.queueFull(stream.byteCount, stream.limit) }
+            return .stream
+        case .udp:
+            if case .unavailable(let reason) = datagramState, !(isKept && keepsDatagrams) {
+                throw .udpUnavailable(reason)
+            }
+            let limit = Envelope.maximumDatagramValueByteCount - datagramOverhead
+            if length > limit { throw .datagramTooLarge(limit: limit) }
+            if isLatest { return isKept ? .kept : .latest }
+            if !datagrams.hasRoom(for: length) { throw Self.queueFull(datagrams.byteCount, datagrams.limit) }
+            return .datagrams
         }
     }
 
-    /// The segment that the thread writes, of the stream all that is queued; `nil` if the loop has to write it instead.
-    mutating func takeDirectly(_ claim: UInt64, over transport: Transport) -> OutboundSegment? {
-        guard isOpen else { return nil }
-        return switch transport {
-        case .tcp: pieces.isEmpty ? stream.takeClaimed(claim, atMost: Self.maximumDirectByteCount) : nil
-        case .udp: datagrams.takeClaimed(claim)
-        }
-    }
-
-    /// The thread has written what the socket accepted.
+    /// Whether anything may be sent.
     ///
-    /// - Parameter segment: what it took; `nil` if it took nothing.
-    /// - Returns: whether the loop has to flush: also to tell those who wait for the queue, or for the end of the connection.
-    mutating func endDirectWrite(_ claim: UInt64, _ segment: OutboundSegment?, over transport: Transport) -> Bool {
-        let mayIdle = waiters.isEmpty && isOpen
-        return switch transport {
-        case .tcp: stream.giveBack(claim, segment, mayIdle: mayIdle && pieces.isEmpty)
-        case .udp: datagrams.giveBack(claim, segment, mayIdle: mayIdle)
+    /// - Parameter isLatest: whether the latest value is kept while there is no connection.
+    /// - Returns: whether it is to be kept now.
+    @inline(__always)
+    func admitAnything(isLatest: Bool = false) throws(SendRefusal) -> Bool {
+        isOpen ? false : try Self.admitAnything(phase, isLatest)
+    }
+
+    // The slow paths are passed only what they read: given `self`, the compiler copied it for every value (measured).
+    @inline(never)
+    private static func admitAnything(_ phase: Phase, _ isLatest: Bool) throws(SendRefusal) -> Bool {
+        switch phase {
+        case .open: return false
+        case .away(let reason):
+            if !isLatest { throw .reconnecting(reason) }
+            return true
+        case .unready: throw .notConnected
+        case .ended(let reason): throw .ended(reason)
         }
     }
 
-    /// The largest segment of the stream, in bytes, that is written this way: more is copied by the loop's thread.
-    private static var maximumDirectByteCount: Int { 16 * 1024 }
+    @inline(never)
+    private static func queueFull(_ waiting: Int, _ limit: Int) -> SendRefusal {
+        .queueFull(waiting: waiting, limit: limit)
+    }
+
+    /// Whether a value is sent in pieces, or has to stay behind one of its element that is.
+    @inline(__always)
+    func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
+        length > Envelope.wholeByteCount ? peer.pieces : pieces?.elements.contains(id) == true
+    }
 }
 
 /// Messages and bytes sent.

@@ -226,7 +226,7 @@ extension OutboundQueue {
     }
 
     /// Removes and returns a `latest` value of more than `length` bytes whose element is not held back.
-    mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet) -> (id: Int8, bytes: [UInt8])? {
+    mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet?) -> (id: Int8, bytes: [UInt8])? {
         let value = latest?.removeFirst(longerThan: length, except: held)
         if latest?.isEmpty == true { latest = nil }
         return value ?? nil
@@ -239,7 +239,7 @@ extension OutboundQueue {
     ///
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
-    func hasSegment(holding held: IdentifierSet = IdentifierSet()) -> Bool {
+    func hasSegment(holding held: IdentifierSet? = nil) -> Bool {
         rest != nil || !full.isEmpty || openMessageCount > 0 || latest?.hasValue(except: held) == true
     }
 
@@ -247,7 +247,7 @@ extension OutboundQueue {
     ///
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
-    mutating func takeSegment(holding held: IdentifierSet = IdentifierSet()) -> OutboundSegment? {
+    mutating func takeSegment(holding held: IdentifierSet? = nil) -> OutboundSegment? {
         if let segment = rest.take() { return segment }
         if full.isEmpty, openMessageCount == 0, latest != nil { queueLatest(except: held) }
         guard let segment = full.popFirst() else { return takeOpen() }
@@ -274,7 +274,7 @@ extension OutboundQueue {
     }
 
     /// Moves the `latest` values behind what is queued.
-    private mutating func queueLatest(except held: IdentifierSet) {
+    private mutating func queueLatest(except held: IdentifierSet?) {
         var values = takeLatest()
         values.removeAll(except: held) { append(id: $0, $1) }
         latest = values.isEmpty ? nil : values

@@ -37,7 +37,7 @@ struct OutboundSegment {
 
     /// The progress of a large value that is sent whole.
     var wholeProgress: PieceAssembler.Progress? {
-        guard let long, long.count > Piece.wholeByteCount else { return nil }
+        guard let long, long.count > Envelope.wholeByteCount else { return nil }
         let gathered = buffer.readableBytes
         let header = buffer.readerIndex + gathered - Envelope.streamByteCount
         guard let id = buffer.getInteger(at: header, as: Int8.self) else { return nil }

@@ -20,7 +20,7 @@ struct PieceQueue {
         var offset = 0
 
         /// Whether it is sent whole: a small value behind a large one of its element.
-        var isSmall: Bool { value.count <= Piece.wholeByteCount }
+        var isSmall: Bool { value.count <= Envelope.wholeByteCount }
     }
 
     /// A value that the peer has not completely acknowledged.

@@ -77,7 +77,7 @@ extension ElementalService.Shared {
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
-                for id in values.ids where !outbound.peer.missingElements.contains(id) {
+                for id in values.ids where !outbound.peer.lacks(id) {
                     if let value = values[id] { outbound.appendCurrent(id, value) }
                 }
             }
@@ -91,7 +91,7 @@ extension ElementalService.Shared {
         current.withLock { values in
             device.outbound.withLock { outbound in
                 // A client does not learn of elements that its role may not read.
-                guard !outbound.peer.missingElements.contains(id) else { return }
+                guard !outbound.peer.lacks(id) else { return }
                 // A peer that sends refused values and reads nothing gets no answers, so that our memory does not grow.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }
                 bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }

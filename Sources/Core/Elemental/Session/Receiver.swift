@@ -50,7 +50,8 @@ final class Receiver {
     /// The table's rules, cached.
     @exclusivity(unchecked) private var rules: UnsafePointer<ElementTable.Rule>
     @exclusivity(unchecked) private(set) var decoder: StreamDecoder
-    @exclusivity(unchecked) private(set) var pieces: PieceAssembler
+    /// `nil` until a piece arrives.
+    @exclusivity(unchecked) private(set) var pieces: PieceAssembler?
     /// When something was last received; `nil` before that.
     var lastBatchTime: NIODeadline?
     /// Bytes held by incomplete values, as last reported to the owner.
@@ -78,7 +79,6 @@ final class Receiver {
         handlers = HandlerView(shared: progress.shared, own: device.handlers)
         throttle = device.limits.maximumMessagesPerSecond.map { Throttle(limit: $0) }
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
-        pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
 
     /// Validates frames against these elements from now on.
@@ -141,7 +141,8 @@ final class Receiver {
     /// Handles a piece of a large value.
     func receivePiece(_ piece: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         do {
-            try pieces.take(piece) { id, length in
+            if pieces == nil { pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount) }
+            try pieces?.take(piece) { id, length in
                 keptByteCount(id, length)
             } progress: { progress in
                 self.progress.report(progress, .incoming)
@@ -281,7 +282,7 @@ extension Receiver {
 
     /// Reports the progress of a large value that an older peer sends whole.
     private func reportPending() {
-        guard let frame = decoder.pendingFrame, frame.id >= 0, frame.length > Piece.wholeByteCount else { return }
+        guard let frame = decoder.pendingFrame, frame.id >= 0, frame.length > Envelope.wholeByteCount else { return }
         let byteCount = decoder.bufferedByteCount - Envelope.streamByteCount
         // Nothing is buffered of a value that will be rejected.
         guard byteCount > 0 else { return }
@@ -289,9 +290,12 @@ extension Receiver {
             PieceAssembler.Progress(id: frame.id, byteCount: byteCount, total: frame.length), .incoming)
     }
 
+    /// Bytes that incomplete values hold.
+    private var gatheredNow: Int { decoder.bufferedByteCount + (pieces?.bufferedByteCount ?? 0) }
+
     /// Drops incomplete values that exceed the limits, or ends the connection.
     private func watchGathered(for owner: any ReceiverOwner) {
-        let count = decoder.bufferedByteCount + pieces.bufferedByteCount
+        let count = gatheredNow
         if count != gatheredByteCount { noteGathered(count, for: owner) }
         if isOver { discardGathered(for: owner) }
     }
@@ -301,7 +305,7 @@ extension Receiver {
         gatheredByteCount = count
         guard !isOver else { return }
         let limit = device.limits.maximumValueByteCount
-        if count > limit + Piece.wholeByteCount + Envelope.streamByteCount {
+        if count > limit + Envelope.wholeByteCount + Envelope.streamByteCount {
             violate(
                 WireError(.valueTooLarge, "values that are still arriving have \(count) bytes; the limit is \(limit)"),
                 for: owner)
@@ -316,11 +320,11 @@ extension Receiver {
     }
 
     private func leaveOutIncomplete(for owner: any ReceiverOwner) {
-        let dropped = [decoder.leaveOut(), pieces.leaveOut()].compactMap { $0 }
+        let dropped = [decoder.leaveOut(), pieces?.leaveOut()].compactMap { $0 }
         // Frames of the system remain: a catalogue, or a single piece.
         guard !dropped.isEmpty else { return }
         counts.messagesRejected += dropped.count
-        noteGathered(decoder.bufferedByteCount + pieces.bufferedByteCount, for: owner)
+        noteGathered(gatheredNow, for: owner)
         for value in dropped {
             guard let element = table.catalogue[id: value.id] else { continue }
             owner.leavesOut(element, byteCount: value.length)
@@ -337,9 +341,9 @@ extension Receiver {
 
     /// Discards incomplete values that are no longer needed.
     private func discardGathered(for owner: any ReceiverOwner) {
-        guard decoder.bufferedByteCount + pieces.bufferedByteCount > 0 else { return }
+        guard gatheredNow > 0 else { return }
         decoder = StreamDecoder(maximumValueByteCount: decoder.maximumValueByteCount)
-        pieces = PieceAssembler(maximumValueByteCount: pieces.maximumValueByteCount)
+        pieces = nil
         noteGathered(0, for: owner)
     }
 }

@@ -62,8 +62,12 @@ extension Session {
     }
 
     func handle(_ event: SessionEnding.Event) {
+        var ending = self.ending ?? SessionEnding()
         let actions = ending.handle(event)
-        if !isOpen { receiver.stop() }
+        if !ending.isOpen {
+            self.ending = ending
+            receiver.stop()
+        }
         for action in actions { perform(action) }
     }
 

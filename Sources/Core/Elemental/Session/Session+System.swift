@@ -113,7 +113,7 @@ extension Session {
             return device.settleCatalogue(.success(catalogue))
         }
         let comparison = CatalogueComparison(own: own, service: catalogue, serviceName: device.name)
-        device.outbound.withLock { $0.peer.missingElements = comparison.missing }
+        device.outbound.withLock { $0.peer.leaveOut(comparison.missing) }
         device.settleCatalogue(.success(catalogue))
         if let mismatch = comparison.mismatch {
             fail(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))

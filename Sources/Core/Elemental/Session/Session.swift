@@ -23,7 +23,8 @@ final class Session: ChannelDuplexHandler {
     let sender: Sender
     let watchdog: Watchdog
     var handshake: Handshake
-    var ending = SessionEnding()
+    /// `nil` until it begins to end.
+    var ending: SessionEnding?
     /// The peer's host; known once the connection is active.
     private(set) var host: PeerHost?
     /// The client's UDP identifier, 1...254, or 0.
@@ -63,7 +64,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     /// Whether it has not begun to end.
-    var isOpen: Bool { ending.isOpen }
+    var isOpen: Bool { ending == nil }
 
     /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
     var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }

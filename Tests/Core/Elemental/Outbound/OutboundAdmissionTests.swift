@@ -46,10 +46,10 @@ struct OutboundAdmissionTests {
             $0.end(Fixture.reason)
         },
         Case("unknown element", Fixture.plain, .unknownElement, "'peer' has no element 1 ('element 1')") {
-            $0.peer.missingElements.insert(1)
+            $0.peer.leaveOut(IdentifierSet(1))
         },
         Case("unknown element while it reconnects", Fixture.latest, .unknownElement, "no element 3") {
-            $0.peer.missingElements.insert(3)
+            $0.peer.leaveOut(IdentifierSet(3))
             $0.close(Fixture.reason, willReconnect: true)
         },
         Case("empty value", Fixture.plain, length: 0, .emptyValue, "at least one byte") { $0.peer.emptyValues = false },
@@ -104,15 +104,15 @@ struct OutboundAdmissionTests {
             try machine.admit(element.id, over: element.transport, isLatest: element.latest, length: length)
         }
         #expect(try route(Fixture.plain, 8) == .stream)
-        #expect(try route(Fixture.plain, Piece.wholeByteCount) == .stream)
-        #expect(try route(Fixture.plain, Piece.wholeByteCount + 1) == .pieces)
+        #expect(try route(Fixture.plain, Envelope.wholeByteCount) == .stream)
+        #expect(try route(Fixture.plain, Envelope.wholeByteCount + 1) == .pieces)
         #expect(try route(Fixture.datagram, 65_501) == .datagrams)
         #expect(try route(Fixture.latest, 100_000_000) == .latest)
         #expect(try route(Fixture.latestDatagram, 8) == .latest)
         try machine.send(Fixture.plain, [UInt8](repeating: 0, count: 200_000))
         #expect(try route(Fixture.other, 8) == .stream)
-        machine.pieces = PieceQueue()
-        machine.pieces.append(1, .init(), after: 0)
+        machine.pieces = nil
+        machine.appendPieces(1, .init())
         // Behind a large value of its element.
         #expect(try route(Fixture.plain, 8) == .pieces)
         machine.close(Fixture.reason, willReconnect: true)

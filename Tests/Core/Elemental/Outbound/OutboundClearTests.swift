@@ -58,7 +58,7 @@ struct OutboundClearTests {
     @Test
     func itIsForPlainValuesOnly() throws {
         var machine = try Self.inBurst()
-        machine.peer.missingElements.insert(Fixture.other.id)
+        machine.peer.leaveOut(IdentifierSet(Fixture.other.id))
         #expect(machine.sendClear(Fixture.other, [2]) == false)
         #expect(machine.sendClear(Fixture.plain, []) == false)
         #expect(machine.sendClear(Fixture.latest, [2]) == false)

@@ -73,7 +73,7 @@ extension Outbound {
             for message in written where message.id == SystemElement.piece.rawValue {
                 taken += UInt32(message.value.count - Piece.headerByteCount)
             }
-            #expect(pieces.acknowledge(taken) != nil)
+            #expect(acknowledge(taken) != nil)
         }
     }
 
@@ -130,4 +130,11 @@ struct OutboundMessage: Equatable, CustomStringConvertible {
     }
 
     var description: String { "\(id): \(value.count > 8 ? "\(value.count) bytes" : "\(value)")" }
+}
+
+extension IdentifierSet {
+    init(_ id: Int8) {
+        self.init()
+        insert(id)
+    }
 }

@@ -187,11 +187,11 @@ final class HostilePeer {
 
     private func checkLimits() {
         let limits = device.limits
-        let most = limits.maximumValueByteCount + Piece.wholeByteCount + Envelope.streamByteCount
+        let most = limits.maximumValueByteCount + Envelope.wholeByteCount + Envelope.streamByteCount
         let receiver = session.receiver
         check(receiver.gatheredByteCount <= most, "\(receiver.gatheredByteCount) bytes of incomplete values are kept")
         check(
-            receiver.decoder.bufferedByteCount + receiver.pieces.bufferedByteCount == receiver.gatheredByteCount,
+            receiver.decoder.bufferedByteCount + (receiver.pieces?.bufferedByteCount ?? 0) == receiver.gatheredByteCount,
             "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount
@@ -206,7 +206,7 @@ final class HostilePeer {
         loop.advanceTime(by: TimeAmount(device.limits.handshakeTimeout))
         loop.advanceTime(by: TimeAmount(device.limits.closeTimeout))
         loop.run()
-        switch session.ending.state {
+        switch session.ending?.state ?? SessionEnding.State.none {
         case .none: check(session.isReady, "the handshake has no end")
         case .over: break
         case .draining, .closed: check(false, "the closing has no end")

@@ -1,4 +1,25 @@
+public import NIOConcurrencyHelpers
 import Synchronization
+
+/// A value that its lock guards.
+///
+/// This is NIO's box around a pthread mutex: 11 ns to lock and unlock while no other thread wants it. With
+/// `Synchronization.Mutex` that takes 9.6 ns, but the thread sanitizer does not know it and reports everything that it
+/// guards as a race (Swift 6.3.1 on Linux).
+package typealias Locked = NIOLockedValueBox
+
+/// A lock that guards no value of its own. In a `Locked<Void>` mutex and value would have the same address, which the thread
+/// sanitizer reports as a race.
+package typealias Lock = NIOLock
+
+extension NIOLockedValueBox {
+    /// Works on the value while no other thread does.
+    @inlinable
+    @inline(__always)
+    package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
+        try withLockedValue(body)
+    }
+}
 
 /// A value guarded by a spin lock, for critical sections shorter than a context switch: one atomic operation to lock and
 /// a plain store to unlock, 5 ns where `Synchronization.Mutex` takes 9.6 and ``Locked`` 11. With that mutex in its place a
@@ -51,7 +72,7 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
 @usableFromInline
 struct SpinWord {
     @usableFromInline
-    let atomic: UnsafeMutablePointer<Atomic<UInt64>>
+    let atomic: UnsafeMutablePointer<Synchronization.Atomic<UInt64>>
 
     private static var spins: Int { 200 }
     private static var yields: Int { 20 }
@@ -59,11 +80,11 @@ struct SpinWord {
     @inlinable
     @inline(__always)
     init(_ word: UnsafeMutablePointer<UInt64>) {
-        atomic = UnsafeMutableRawPointer(word).assumingMemoryBound(to: Atomic<UInt64>.self)
+        atomic = UnsafeMutableRawPointer(word).assumingMemoryBound(to: Synchronization.Atomic<UInt64>.self)
     }
 
     @inlinable
-    func initialize() { atomic.initialize(to: Atomic(0)) }
+    func initialize() { atomic.initialize(to: Synchronization.Atomic(0)) }
 
     @inlinable
     @inline(__always)

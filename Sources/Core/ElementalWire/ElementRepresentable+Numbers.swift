@@ -1,3 +1,95 @@
+extension ElementRepresentable where Self: FixedWidthInteger {
+    @inlinable
+    public var rangeValue: Double? { Double(self) }
+
+    @inlinable
+    public init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        guard bytes.count == MemoryLayout<Self>.size else { return nil }
+        self.init(littleEndian: bytes.loadUnaligned(as: Self.self))
+    }
+
+    @inlinable
+    public var wireByteCount: Int { MemoryLayout<Self>.size }
+
+    @inlinable
+    @inline(__always)
+    public func writeWireBytes(to destination: inout OutputRawSpan) {
+        write(MemoryLayout<Self>.size, to: &destination) { $0.storeBytes(of: littleEndian, as: Self.self) }
+    }
+}
+
+extension Int8: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .int8 }
+    public var elementValue: ElementValue { .int8(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int8(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt8: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .uint8 }
+    public var elementValue: ElementValue { .uint8(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint8(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int16: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .int16 }
+    public var elementValue: ElementValue { .int16(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int16(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt16: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .uint16 }
+    public var elementValue: ElementValue { .uint16(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint16(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int32: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .int32 }
+    public var elementValue: ElementValue { .int32(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int32(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt32: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .uint32 }
+    public var elementValue: ElementValue { .uint32(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint32(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension Int64: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .int64 }
+    public var elementValue: ElementValue { .int64(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .int64(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
+extension UInt64: ElementRepresentable, ValueType {
+    public static var elementType: ElementType { .uint64 }
+    public var elementValue: ElementValue { .uint64(self) }
+    public init?(_ elementValue: ElementValue) {
+        guard case .uint64(let value) = elementValue else { return nil }
+        self = value
+    }
+}
+
 extension Float: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .float }
     package static var isNumeric: Bool { true }

@@ -1,0 +1,106 @@
+import ElementalWire
+
+/// Connections that open and close.
+extension Outbound {
+    /// A connection is ready, the first or a replacement: the kept values are queued. The owner makes sure that a flush follows.
+    ///
+    /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
+    ///   applies.
+    mutating func open(_ link: Link, hasHello: Bool) {
+        phase = .open(link)
+        if !hasHello { peer.forgetHello() }
+        var values = stream.takeKept()
+        values.removeAll { requeue($0, over: .tcp, $1) }
+        values = datagrams.takeKept()
+        values.removeAll { requeue($0, over: .udp, $1) }
+    }
+
+    /// Queues a kept value, unless it cannot be sent to the current peer.
+    private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
+        do throws(SendRefusal) {
+            _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
+            switch transport {
+            case .tcp:
+                _ = stream.setLatest(id, bytes)
+                stream.flush.schedule()
+            case .udp:
+                _ = datagrams.setLatest(id, bytes)
+                datagrams.flush.schedule()
+            }
+        } catch {
+            counts.messagesLost += 1
+        }
+    }
+
+    /// The connection is ending: nothing more enters the queues.
+    ///
+    /// - Parameter willReconnect: whether a replacement connection will follow. The unsent values of `latest` elements
+    ///   then wait for it, since what is still sent now may never be read.
+    mutating func close(_ reason: DisconnectReason, willReconnect: Bool) {
+        guard case .open = phase else { return }
+        guard willReconnect else { return phase = .ended(reason) }
+        phase = .away(reason)
+        if case .open = datagramState { keepsDatagrams = true } else { keepsDatagrams = false }
+        stream.kept = stream.takeLatest()
+        datagrams.kept = datagrams.takeLatest()
+    }
+
+    /// Empties the queues of a closed connection.
+    ///
+    /// - Parameter unwritten: messages that were being written, and are lost like those in the queues; `nil` if the
+    ///   connection was never ready, so that none was the user's.
+    mutating func discardQueues(unwritten: Int?) {
+        if let unwritten { counts.messagesLost += unwritten + messagesWaiting }
+        stream.restart()
+        datagrams.restart()
+        pieces = nil
+        isPieceNext = false
+        if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
+    }
+
+    /// The device has ended: the kept values are lost.
+    mutating func end(_ reason: DisconnectReason) {
+        phase = .ended(reason)
+        counts.messagesLost += stream.takeKept().count + datagrams.takeKept().count
+    }
+
+    /// Enables or disables datagrams.
+    mutating func setDatagramState(_ state: DatagramState) {
+        if case .open(let identifier) = state, case .unavailable = datagramState {
+            datagrams.restart(.datagram(udpIdentifier: identifier))
+        }
+        datagramState = state
+    }
+}
+
+/// What the other end supports.
+struct PeerAbilities {
+    /// Whether it accepts empty values.
+    var emptyValues = false
+    /// Whether it accepts large values in pieces.
+    var pieces = false
+    /// Elements of this program that do not exist for the other end: the service does not have them, or the client's
+    /// role may not read them. `nil` if there are none.
+    private(set) var missingElements: IdentifierSet?
+    /// Whether they are missing because of the client's role.
+    private(set) var isRestricted = false
+
+    @inline(__always)
+    func lacks(_ id: Int8) -> Bool { missingElements?.contains(id) == true }
+
+    /// These elements do not exist for the other end.
+    mutating func leaveOut(_ elements: IdentifierSet) { missingElements = elements.isEmpty ? nil : elements }
+
+    /// Never sends the client a value of these elements.
+    mutating func withhold(_ elements: IdentifierSet) {
+        leaveOut(missingElements?.union(elements) ?? elements)
+        isRestricted = true
+    }
+
+    /// Discards what an earlier connection's hello announced.
+    mutating func forgetHello() {
+        emptyValues = false
+        pieces = false
+        if !isRestricted { missingElements = nil }
+    }
+}

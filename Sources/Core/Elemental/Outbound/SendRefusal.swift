@@ -1,0 +1,75 @@
+import ElementalWire
+
+/// Why a value may not be sent. Created under the lock; the error for the user is created outside it.
+enum SendRefusal: Error {
+    /// There was no connection yet.
+    case notConnected
+    /// The connection is ending or has ended.
+    case ended(DisconnectReason)
+    /// The connection was lost, and the element is not `latest`, so that its value is not kept for the replacement.
+    case reconnecting(DisconnectReason)
+    /// The other end has no such element.
+    case unknownElement
+    /// The client's role may not read the element.
+    case withheld
+    /// The other end does not accept empty values.
+    case emptyValue
+    /// Datagrams cannot be sent, with the reason.
+    case udpUnavailable(String)
+    /// The value is longer than what a datagram takes.
+    case datagramTooLarge(limit: Int)
+    /// The value is longer than an envelope can say.
+    case valueTooLarge
+    /// The queue has no room for the value.
+    case queueFull(waiting: Int, limit: Int)
+
+    /// The error thrown to the sender.
+    ///
+    /// - Parameters:
+    ///   - element: the value's; `nil` for a ping.
+    ///   - length: the value's bytes.
+    ///   - peer: the other end's name.
+    func error(for element: ElementDefinition?, length: Int, to peer: String) -> ElementalError {
+        let subject = element.map { "element '\($0.name)'" } ?? "a ping"
+        switch self {
+        case .notConnected:
+            return ElementalError(.notConnected, "the device is not connected")
+        case .ended(let reason):
+            return ElementalError(.notConnected, "the connection has ended: \(reason)")
+        case .reconnecting(let reason):
+            return ElementalError(
+                .notConnected,
+                "the device is reconnecting, its connection was lost: \(reason). Send when it is back, or mark the "
+                    + "element latest, whose newest value is kept meanwhile")
+        case .unknownElement:
+            let identity = element.map { "element \($0.id) ('\($0.name)')" } ?? subject
+            return ElementalError(.unknownElement, "the service '\(peer)' has no \(identity)")
+        case .withheld:
+            return ElementalError(.notAuthorised, "the role of '\(peer)' does not permit it to read \(subject)")
+        case .emptyValue:
+            return ElementalError(
+                .emptyValue,
+                "\(subject): the other end has not said that it takes empty values (an older ElementalController "
+                    + "takes none); send at least one byte")
+        case .udpUnavailable(let reason):
+            return ElementalError(
+                .udpUnavailable, "\(subject) travels over UDP, which this connection does not have: \(reason)")
+        case .datagramTooLarge(let limit):
+            return ElementalError(
+                .datagramTooLarge,
+                "\(subject): a value of \(length) bytes does not fit a datagram, which takes "
+                    + "\(limit); define the element with transport: .tcp")
+        case .valueTooLarge:
+            return ElementalError(
+                .invalidValue,
+                "\(subject): a value of \(length) bytes cannot be sent; the longest has "
+                    + "\(Envelope.maximumValueByteCount). Send it in several values")
+        case .queueFull(let waiting, let limit):
+            return ElementalError(
+                .queueFull,
+                "\(subject): \(waiting) bytes wait to be sent and the limit is \(limit); the other end "
+                    + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark "
+                    + "the element latest")
+        }
+    }
+}
