@@ -81,7 +81,8 @@ extension ElementalDevice {
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
     ) throws(SendRefusal) {
         // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
-        if bytes.count > Envelope.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues {
+        if bytes.count > Envelope.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues
+        {
             return try queue(element, long: Data(bytes))
         }
         let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in

@@ -223,7 +223,9 @@ struct Congestion: ~Copyable, Sendable {
         switch transport {
         case .tcp:
             if outbound.stream.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
-            if let queue = outbound.pieces, queue.byteCount >= outbound.readyByteCount { pieces.store(true, ordering: .relaxed) }
+            if let byteCount = outbound.pieces?.byteCount, byteCount >= outbound.readyByteCount {
+                pieces.store(true, ordering: .relaxed)
+            }
         case .udp:
             if outbound.datagrams.byteCount >= outbound.readyByteCount { stream.store(true, ordering: .relaxed) }
         }

@@ -106,7 +106,9 @@ struct Outbound<Link> {
     }
 
     /// Values in the queues.
-    var messagesWaiting: Int { stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + (pieces?.messageCount ?? 0) }
+    var messagesWaiting: Int {
+        stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + (pieces?.messageCount ?? 0)
+    }
     /// Values kept for a replacement connection.
     var keptCount: Int { stream.kept.count + datagrams.kept.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }

@@ -291,7 +291,7 @@ extension Receiver {
     }
 
     /// Bytes that incomplete values hold.
-    private var gatheredNow: Int { decoder.bufferedByteCount + (pieces?.bufferedByteCount ?? 0) }
+    var gatheredNow: Int { decoder.bufferedByteCount + (pieces?.bufferedByteCount ?? 0) }
 
     /// Drops incomplete values that exceed the limits, or ends the connection.
     private func watchGathered(for owner: any ReceiverOwner) {

@@ -117,7 +117,7 @@ struct RoleReadingTests {
                     _ = try house.service.send(Data(count: 200_000), to: House.film)
                 }
                 #expect(here.queuedByteCount == 0)
-                let counts = here.outbound.withLock { ($0.messagesWaiting, $0.pieces.byteCount) }
+                let counts = here.outbound.withLock { ($0.messagesWaiting, $0.pieces?.byteCount ?? 0) }
                 #expect(counts == (0, 0))
             }.get()
             #expect(here.statistics.messagesSent == 0)

@@ -191,7 +191,7 @@ final class HostilePeer {
         let receiver = session.receiver
         check(receiver.gatheredByteCount <= most, "\(receiver.gatheredByteCount) bytes of incomplete values are kept")
         check(
-            receiver.decoder.bufferedByteCount + (receiver.pieces?.bufferedByteCount ?? 0) == receiver.gatheredByteCount,
+            receiver.gatheredNow == receiver.gatheredByteCount,
             "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount
