@@ -97,6 +97,8 @@ public class ElementDefinition: @unchecked Sendable {
     /// The values allowed where these are listed, for integers and strings; empty where they are not. Others are
     /// refused when sent and rejected when received.
     public final var choices: [ElementChoice] { fields.choices?.list ?? [] }
+    /// Whether there is a range or a list of choices, or a step.
+    @inlinable package final var hasLimits: Bool { fields.limits != nil }
     /// Who may send a value.
     @inlinable public final var access: Access { fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.

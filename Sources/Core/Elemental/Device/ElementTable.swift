@@ -9,7 +9,10 @@ final class ElementTable: @unchecked Sendable {
     struct Rule {
         var isDefined = false
         var type = ElementType.data
-        var access: Access = []
+        /// Whether a client may send a value.
+        var isWritable = false
+        /// Whether the service may.
+        var isReadable = false
         var hasRange = false
         /// Where there is one.
         var range = 0.0...0.0
@@ -22,7 +25,8 @@ final class ElementTable: @unchecked Sendable {
         init(_ definition: ElementDefinition) {
             isDefined = true
             type = definition.type
-            access = definition.access
+            isWritable = definition.access.contains(.write)
+            isReadable = definition.access.contains(.read)
             byteCount = Int32(definition.type.fixedByteCount ?? -1)
             if let range = definition.range {
                 hasRange = true
@@ -33,11 +37,15 @@ final class ElementTable: @unchecked Sendable {
 
         /// How many bytes of a value of that length are worth buffering: all, or none if it cannot be accepted. A value
         /// of a fixed length, at most 64 bytes, is checked for its form before its access, so it is buffered anyway.
-        func keptByteCount(of length: Int, takes: Access) -> Int {
+        func keptByteCount(of length: Int, fromClient: Bool) -> Int {
             guard isDefined else { return 0 }
             if byteCount >= 0 { return Int(byteCount) == length ? length : 0 }
-            return access.contains(takes) ? length : 0
+            return isTaken(fromClient: fromClient) ? length : 0
         }
+
+        /// Whether values of the element are taken from the other end.
+        @inline(__always)
+        func isTaken(fromClient: Bool) -> Bool { fromClient ? isWritable : isReadable }
 
         @inline(__always)
         func isWellFormed(_ value: UnsafeRawBufferPointer) -> Bool {
@@ -70,7 +78,7 @@ final class ElementTable: @unchecked Sendable {
         for definition in catalogue { rules[Int(definition.id)] = Rule(definition) }
         for definition in hidden {
             rules[Int(definition.id)] = Rule(definition)
-            rules[Int(definition.id)].access = []
+            (rules[Int(definition.id)].isWritable, rules[Int(definition.id)].isReadable) = (false, false)
             hiddenIDs.insert(definition.id)
         }
         self.hidden = hiddenIDs

@@ -20,7 +20,7 @@ extension ElementalDevice {
     ///   `wireByteCount`.
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
-        if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
+        if element.hasLimits, !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
         let definition = element.definition
         if let long = value.longWireBytes, definition.takesLongValues { return try enqueue(definition, long: long) }
         let failure = try value.withWireBytes { enqueue(definition, $0) }

@@ -36,13 +36,4 @@ public struct DeviceStatistics: Sendable, Hashable {
 
     /// No traffic.
     package init() {}
-
-    mutating func addReceived(_ other: DeviceStatistics) {
-        messagesReceived += other.messagesReceived
-        bytesReceived += other.bytesReceived
-        messagesMalformed += other.messagesMalformed
-        messagesUnknown += other.messagesUnknown
-        messagesRejected += other.messagesRejected
-        messagesOutdated += other.messagesOutdated
-    }
 }

@@ -304,6 +304,38 @@ extension Outbound {
     }
 }
 
+/// What the other end supports.
+struct PeerAbilities {
+    /// Whether it accepts empty values.
+    var emptyValues = false
+    /// Whether it accepts large values in pieces.
+    var pieces = false
+    /// Elements of this program that do not exist for the other end: the service does not have them, or the client's
+    /// role may not read them. `nil` if there are none.
+    private(set) var missingElements: IdentifierSet?
+    /// Whether they are missing because of the client's role.
+    private(set) var isRestricted = false
+
+    @inline(__always)
+    func lacks(_ id: Int8) -> Bool { missingElements?.contains(id) == true }
+
+    /// These elements do not exist for the other end.
+    mutating func leaveOut(_ elements: IdentifierSet) { missingElements = elements.isEmpty ? nil : elements }
+
+    /// Never sends the client a value of these elements.
+    mutating func withhold(_ elements: IdentifierSet) {
+        leaveOut(missingElements?.union(elements) ?? elements)
+        isRestricted = true
+    }
+
+    /// Discards what an earlier connection's hello announced.
+    mutating func forgetHello() {
+        emptyValues = false
+        pieces = false
+        if !isRestricted { missingElements = nil }
+    }
+}
+
 /// Messages and bytes sent.
 struct OutboundCounts {
     /// Values that were queued, including those replaced and lost since.

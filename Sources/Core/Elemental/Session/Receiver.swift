@@ -44,7 +44,7 @@ final class Receiver {
     /// Whether the connection is ending: nothing is delivered any more.
     private(set) var isOver = false
     /// Counts since the last batch ended.
-    var counts = DeviceStatistics()
+    var counts = ReceivedCounts()
     /// The elements that frames are validated against.
     @exclusivity(unchecked) private(set) var table: ElementTable
     /// The table's rules, cached.
@@ -60,8 +60,8 @@ final class Receiver {
     private let device: ElementalDevice
     /// The device's newest values, which the device keeps alive: accessed for every value, without reference counting.
     private let newest: Unmanaged<NewestValues>
-    /// The access that an element must have for the peer to send it.
-    private let takes: Access
+    /// Whether the other end is a client.
+    private let isFromClient: Bool
     /// The service's handlers, shared by all its devices, and the device's own.
     @exclusivity(unchecked) private var handlers: HandlerView
     private let progress: ProgressReporter
@@ -75,7 +75,7 @@ final class Receiver {
         self.progress = progress
         rules = table.rules
         newest = .passUnretained(device.newest)
-        takes = device.role == .client ? .write : .read
+        isFromClient = device.role == .client
         handlers = HandlerView(shared: progress.shared, own: device.handlers)
         throttle = device.limits.maximumMessagesPerSecond.map { Throttle(limit: $0) }
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
@@ -183,7 +183,7 @@ final class Receiver {
             counts.messagesMalformed += 1
             return
         }
-        guard rule.pointee.access.contains(takes) else {
+        guard rule.pointee.isTaken(fromClient: isFromClient) else {
             // Nothing of a long value was buffered.
             return reject(id, .notAllowed, for: owner)
         }
@@ -248,17 +248,15 @@ final class Receiver {
             return nil
         }
         guard throttle != nil else { return nil }
-        let count =
-            batch.messagesReceived + batch.messagesUnknown + batch.messagesMalformed + batch.messagesRejected
-        return throttle?.add(count, at: device.eventLoop.now)
+        return throttle?.add(batch.messageCount, at: device.eventLoop.now)
     }
 
     /// Adds the counts to the device's statistics.
     @discardableResult
-    func publishCounts() -> DeviceStatistics {
+    func publishCounts() -> ReceivedCounts {
         let batch = counts
-        counts = DeviceStatistics()
-        device.state.withLock { $0.inbound.statistics.addReceived(batch) }
+        counts = ReceivedCounts()
+        device.state.withLock { $0.inbound.statistics.add(batch) }
         return batch
     }
 
@@ -271,12 +269,36 @@ final class Receiver {
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
+/// What was received since the device's statistics were last updated.
+struct ReceivedCounts {
+    var messagesReceived = 0
+    var bytesReceived = 0
+    var messagesMalformed = 0
+    var messagesUnknown = 0
+    var messagesRejected = 0
+    var messagesOutdated = 0
+
+    /// The frames that count against the limit of a second.
+    var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
+}
+
+extension DeviceStatistics {
+    fileprivate mutating func add(_ counts: ReceivedCounts) {
+        messagesReceived += counts.messagesReceived
+        bytesReceived += counts.bytesReceived
+        messagesMalformed += counts.messagesMalformed
+        messagesUnknown += counts.messagesUnknown
+        messagesRejected += counts.messagesRejected
+        messagesOutdated += counts.messagesOutdated
+    }
+}
+
 /// Incomplete values.
 extension Receiver {
     /// How many bytes to keep of a value that does not arrive in one read: none if the element is undefined, has
     /// another length, or may not be sent by the peer.
     private func keptByteCount(_ id: Int8, _ length: Int) -> Int {
-        guard id < 0 else { return rules[Int(id)].keptByteCount(of: length, takes: takes) }
+        guard id < 0 else { return rules[Int(id)].keptByteCount(of: length, fromClient: isFromClient) }
         return SystemElement(rawValue: id)?.keptByteCount(of: length) ?? 0
     }
 

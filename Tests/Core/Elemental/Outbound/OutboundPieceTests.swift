@@ -55,20 +55,20 @@ struct OutboundPieceTests {
         #expect(machine.writeAll().count == windowCount)
         #expect(machine.stream.flush == .idle)
         #expect(machine.isStreamUnsent)
-        let progress = try unwrap(machine.acknowledge(50_000))
+        let progress = try unwrap(machine.pieces?.acknowledge(50_000))
         #expect(progress == [PieceAssembler.Progress(id: 1, byteCount: 50_000, total: 1_000_000)])
         #expect(machine.writeAll().count == 1)
         // More than was sent, and less than before, which is more modulo 2^32.
-        #expect(machine.acknowledge(400_000) == nil)
-        #expect(machine.acknowledge(49_999) == nil)
+        #expect(machine.pieces?.acknowledge(400_000) == nil)
+        #expect(machine.pieces?.acknowledge(49_999) == nil)
         var taken: UInt32 = 50_000
         while machine.messagesWaiting > 0 {
             taken += UInt32(Piece.sentByteCount)
-            _ = try unwrap(machine.acknowledge(taken))
+            _ = try unwrap(machine.pieces?.acknowledge(taken))
             #expect(!machine.writeAll().isEmpty)
         }
         #expect(!machine.isMet(.nothingUnsent))
-        _ = machine.acknowledge(1_000_000)
+        _ = machine.pieces?.acknowledge(1_000_000)
         #expect(machine.isMet(.nothingUnsent))
     }
 

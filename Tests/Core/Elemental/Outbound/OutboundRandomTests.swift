@@ -252,7 +252,7 @@ private struct OutboundRun: ~Copyable {
     /// The other end acknowledges what it has read; each read ends in a flush.
     private mutating func acknowledge() {
         guard reader.owesAck, !machine.isPaused else { return }
-        #expect(machine.acknowledge(reader.acknowledge()) != nil)
+        #expect(machine.pieces?.acknowledge(reader.acknowledge()) != nil)
         flush()
     }
 
