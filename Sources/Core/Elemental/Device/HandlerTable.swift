@@ -245,8 +245,8 @@ final class HandlerSnapshot: @unchecked Sendable {
 /// The event loop's view of a device's handlers, those that it shares with the service's other devices first: a snapshot,
 /// refreshed when a table's version has changed.
 ///
-/// The references followed for a received value are unmanaged, so that it touches no reference count; the view owns the
-/// objects.
+/// The references followed for a received value are unmanaged, and the view owns the objects. With plain ones, here and to the
+/// newest values, a value of 8 bytes took 1.38 times as long.
 struct HandlerView {
     private let shared: HandlerTable
     private let own: HandlerTable

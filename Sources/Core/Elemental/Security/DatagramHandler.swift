@@ -11,8 +11,7 @@ final class DatagramHandler: ChannelInboundHandler {
     private let only: Session?
     private let find: (UInt8) -> Session?
     private let logger: Logger
-    // Unchecked: used only on the loop, and nothing called during an access comes back here.
-    @exclusivity(unchecked) private var touched: [Session] = []
+    private var touched: [Session] = []
     /// For sealed datagrams from another address than their connection's.
     private let strangers = OpeningBudget()
 

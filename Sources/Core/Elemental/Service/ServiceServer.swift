@@ -13,8 +13,7 @@ final class ServiceServer: SessionOwner {
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
-    // Unchecked: used only on the loop, and nothing is called during an access.
-    @exclusivity(unchecked) private(set) var udpIdentifiers = UDPIdentifiers()
+    private(set) var udpIdentifiers = UDPIdentifiers()
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
     private var hosts: [PeerHost: Int] = [:]
     private var deviceCapacity: Int

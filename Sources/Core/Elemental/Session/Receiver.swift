@@ -30,9 +30,7 @@ enum GatheringExcess {
 
 /// Decodes what a connection receives into values and passes them to all handlers. On the event loop.
 ///
-/// What is accessed for every value is not checked for exclusive access at run time, which took a tenth of a round trip's
-/// instructions: these properties are only accessed on the loop. Handlers are called while the decoder and the assembler of
-/// pieces are changed, so these are guarded by ``isReceiving`` instead; nothing is called during an access to the others.
+/// Handlers are called while the decoder and the assembler of pieces are changed; ``isReceiving`` says so.
 final class Receiver {
     // Checked for every value, so stored here rather than in the owner.
     /// Whether values are delivered: the handshake is done.
@@ -46,27 +44,27 @@ final class Receiver {
     /// Counts since the last batch ended.
     var counts = ReceivedCounts()
     /// The elements that frames are validated against.
-    @exclusivity(unchecked) private(set) var table: ElementTable
+    private(set) var table: ElementTable
     /// The table's rules, cached.
-    @exclusivity(unchecked) private var rules: UnsafePointer<ElementTable.Rule>
-    @exclusivity(unchecked) private(set) var decoder: StreamDecoder
+    private var rules: UnsafePointer<ElementTable.Rule>
+    private(set) var decoder: StreamDecoder
     /// `nil` until a piece arrives.
-    @exclusivity(unchecked) private(set) var pieces: PieceAssembler?
+    private(set) var pieces: PieceAssembler?
     /// When something was last received; `nil` before that.
     var lastBatchTime: NIODeadline?
     /// Bytes held by incomplete values, as last reported to the owner.
     private(set) var gatheredByteCount = 0
 
     private let device: ElementalDevice
-    /// The device's newest values, which the device keeps alive: accessed for every value, without reference counting.
+    /// The device's newest values. Unmanaged, since they are accessed for every value; ``device`` keeps them alive.
     private let newest: Unmanaged<NewestValues>
     /// Whether the other end is a client.
     private let isFromClient: Bool
     /// The service's handlers, shared by all its devices, and the device's own.
-    @exclusivity(unchecked) private var handlers: HandlerView
+    private var handlers: HandlerView
     private let progress: ProgressReporter
     /// Counts the values of the current second, if they are limited.
-    @exclusivity(unchecked) private var throttle: Throttle?
+    private var throttle: Throttle?
     private var unknownInARow = 0
 
     init(_ device: ElementalDevice, _ table: ElementTable, _ progress: ProgressReporter) {

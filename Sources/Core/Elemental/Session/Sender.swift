@@ -26,9 +26,8 @@ final class Sender {
     private let bytes: ByteChannel
     private let progress: ProgressReporter
     private let datagramProtection: DatagramProtection?
-    /// The segment being written, in parts where the socket accepts no more. Not checked for exclusive access: only accessed on
-    /// the loop, and what is called while it is written is the system.
-    @exclusivity(unchecked) private var outgoing: OutboundSegment?
+    /// The segment being written, in parts where the socket accepts no more.
+    private var outgoing: OutboundSegment?
     /// When the flush of the values being batched is due; `nil` if no timer is running for it.
     private var gatheringEnd: NIODeadline?
     private var isOver = false
