@@ -88,9 +88,9 @@ struct Listener: Sendable {
             keep($0, "UDP") { try await Self.bindUDP(address, eventLoop, server) }
         }
         var room = Int.max
-        for channel in [tcp, udp] {
-            guard let channel, let descriptor = await Self.descriptor(of: channel) else { continue }
-            room = min(room, DescriptorLimit.room(above: descriptor))
+        for channel in [tcp, udp].compactMap({ $0 }) {
+            let descriptor = try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
+            if let descriptor { room = min(room, DescriptorLimit.room(above: descriptor)) }
         }
         let deviceCapacity = min(configuration.maximumDeviceCount, room)
         self.deviceCapacity = deviceCapacity
@@ -99,10 +99,6 @@ struct Listener: Sendable {
         configuration.logger.warning(
             "fewer devices than allowed can connect; raise the limit of open files (ulimit -n)",
             metadata: ["devices": "\(deviceCapacity)", "allowed": "\(configuration.maximumDeviceCount)"])
-    }
-
-    private static func descriptor(of channel: any Channel) async -> CInt? {
-        try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
     }
 
     private static func bindTCP(
@@ -123,7 +119,7 @@ struct Listener: Sendable {
                     let pause = AcceptPauseHandler(logger: configuration.logger)
                     try channel.pipeline.syncOperations.addHandler(pause)
                     let bound = NIOLoopBound(pause, eventLoop: acceptLoop)
-                    eventLoop.execute { server.value.noteAccepting(bound, on: acceptLoop) }
+                    eventLoop.execute { server.value.acceptPause = bound }
                     if let limits { try channel.pipeline.syncOperations.addHandler(AcceptLimitHandler(limits)) }
                 }
             }
