@@ -17,11 +17,6 @@ struct Listener: Sendable {
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
         let configuration = service.configuration
-        do {
-            try InvalidPort.check(configuration.port)
-        } catch {
-            throw ElementalError(.invalidValue, "cannot listen: \(error)")
-        }
         let eventLoop = configuration.eventLoopGroup.next()
         let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
         do {
@@ -174,6 +169,7 @@ struct Listener: Sendable {
     }
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {
+        if let error = error as? InvalidPort { return ElementalError(.invalidValue, "cannot listen: \(error)") }
         let place = "\(configuration.address ?? "any address"), port \(configuration.port)"
         if let error = error as? SocketAddressError.UnknownHost {
             return ElementalError(
