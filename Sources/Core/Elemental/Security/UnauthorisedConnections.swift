@@ -8,70 +8,62 @@ import Support
 /// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
 /// it out.
 struct UnauthorisedConnections: Sendable {
+    enum Scope: Hashable {
+        case reservedHost(PeerHost), host(PeerHost), network(UInt64), all
+    }
+
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
         var inAll: Int
+        /// For a host where a device was authorised.
+        var perReservedHost: Int
+
+        subscript(scope: Scope) -> Int {
+            switch scope {
+            case .reservedHost: perReservedHost
+            case .host: perHost
+            case .network: perNetwork
+            case .all: inAll
+            }
+        }
     }
 
-    static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64)
+    static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64, perReservedHost: 8)
     /// Connections that end without a session. Beyond this a flood is closed where it is accepted, before it costs the
     /// service's loop anything.
-    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200)
-    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50)
-    /// For a host where a device was authorised: a script there may connect for every value.
-    static let reservedHandshakesPerSecond = 50
+    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200, perReservedHost: 20)
+    /// A script on a host where a device was authorised may connect for every value.
+    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50, perReservedHost: 50)
     /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
     static let maximumReservationCount = 1024
 
-    private enum Scope: Hashable {
-        case reserved(PeerHost), host(PeerHost), network(UInt64), all
-    }
-
     private struct Place {
         let host: PeerHost
-        let isReserved: Bool
-
         /// Where the connection is counted.
-        var scopes: [Scope] {
-            if isReserved { return [.reserved(host)] }
-            return [.host(host), .all] + (host.network.map { [.network($0)] } ?? [])
-        }
+        let scopes: [Scope]
     }
 
     private var places: [ObjectIdentifier: Place] = [:]
-    private var handshakes = rates(handshakesPerSecond, reserved: reservedHandshakesPerSecond)
-    private var wasted = rates(wastedPerSecond, reserved: wastedPerSecond.perHost)
+    private var handshakes = RateLimits { handshakesPerSecond[$0] }
+    private var wasted = RateLimits { wastedPerSecond[$0] }
     private var reservations: [PeerHost: NIODeadline] = [:]
-
-    private static func rates(_ bounds: Bounds, reserved: Int) -> RateLimits<Scope> {
-        RateLimits { scope in
-            switch scope {
-            case .reserved: reserved
-            case .host: bounds.perHost
-            case .network: bounds.perNetwork
-            case .all: bounds.inAll
-            }
-        }
-    }
 
     var rememberedCount: Int { handshakes.count + wasted.count }
 
     /// - Returns: `false` if there are too many connections; close this one then.
     mutating func add(_ id: ObjectIdentifier, from host: PeerHost, at now: NIODeadline) -> Bool {
         guard places.values.count(where: { $0.host == host }) < Self.connections.perHost else { return false }
-        let place = Place(host: host, isReserved: isReserved(host, at: now))
-        guard wasted.allows(place.scopes, at: now) else { return false }
-        if !place.isReserved {
-            let others = places.values.filter { !$0.isReserved }
-            guard others.count < Self.connections.inAll else { return false }
-            if let network = host.network {
-                let neighbours = others.count { $0.host.network == network }
-                guard neighbours < Self.connections.perNetwork else { return false }
-            }
+        let scopes: [Scope] =
+            isReserved(host, at: now)
+            ? [.reservedHost(host)] : [.host(host), .all] + (host.network.map { [.network($0)] } ?? [])
+        guard wasted.allows(scopes, at: now) else { return false }
+        for scope in scopes {
+            let count = places.values.count { $0.scopes.contains(scope) }
+            guard count < Self.connections[scope] else { return false }
         }
-        places[id] = place
+        places[id] = Place(host: host, scopes: scopes)
         return true
     }
 

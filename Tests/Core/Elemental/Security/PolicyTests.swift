@@ -13,7 +13,8 @@ struct PolicyTests {
     private func withEcho(
         _ policy: SecurityPolicy, _ body: (ElementalService, Int, Transcript<ElementValue>) async throws -> Void
     ) async throws {
-        try await withService(Recorded.all, { $0.security = ServiceSecurity(policy: policy, keys: nil) }) { service, port in
+        let security = ServiceSecurity(policy: policy, keys: nil)
+        try await withService(Recorded.all, { $0.security = security }) { service, port in
             let received = Transcript<ElementValue>()
             service.onAnyValue { element, value, device in
                 received.add(value)
