@@ -20,7 +20,9 @@ extension ElementalDevice {
     ///   `wireByteCount`.
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
-        if element.hasLimits, !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
+        if element.hasLimits, !element.allows(value) {
+            throw Self.outOfRange(value.elementValue, element.definition)
+        }
         let definition = element.definition
         if let long = value.longWireBytes, definition.takesLongValues { return try enqueue(definition, long: long) }
         let failure = try value.withWireBytes { enqueue(definition, $0) }
@@ -175,6 +177,7 @@ extension ElementalDevice {
         if !element.allows(value) { throw outOfRange(value, element) }
     }
 
+    @usableFromInline
     static func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
         let allowed =
             if !element.choices.isEmpty {
@@ -188,11 +191,6 @@ extension ElementalDevice {
             }
         return ElementalError(
             .outOfRange, "element '\(element.name)' takes \(allowed), not \(value.description.excerpt)")
-    }
-
-    @usableFromInline
-    func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
-        Self.outOfRange(value, element)
     }
 }
 

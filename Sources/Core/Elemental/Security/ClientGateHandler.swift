@@ -49,7 +49,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private let plan: Plan
-    private let rejected: Locked<Fingerprint?>
+    private let rejected = Locked<Fingerprint?>(nil)
     private let completion: (Result<Outcome, Failure>) -> Void
     private var phase = Phase.handshake
     private var failure: (any Error)?
@@ -64,13 +64,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         on channel: any Channel, as identity: TLSIdentity, _ plan: Plan,
         completion: @escaping (Result<Outcome, Failure>) -> Void
     ) throws {
-        let rejected = Locked<Fingerprint?>(nil)
-        let tls = try identity.makeClientHandler { [accepts = plan.accepts] key in
+        let handler = ClientGateHandler(plan, completion)
+        let tls = try identity.makeClientHandler { [accepts = plan.accepts, rejected = handler.rejected] key in
             if accepts(key) { return true }
             rejected.withLock { $0 = key }
             return false
         }
-        let handler = ClientGateHandler(plan, rejected, completion)
         let pipeline = channel.pipeline.syncOperations
         // The handshake begins when its handler is added.
         try pipeline.addHandler(handler)
@@ -78,11 +77,8 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 
-    private init(
-        _ plan: Plan, _ rejected: Locked<Fingerprint?>, _ completion: @escaping (Result<Outcome, Failure>) -> Void
-    ) {
+    private init(_ plan: Plan, _ completion: @escaping (Result<Outcome, Failure>) -> Void) {
         self.plan = plan
-        self.rejected = rejected
         self.completion = completion
     }
 
@@ -139,11 +135,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         for action in actions { perform(action) }
     }
 
+    /// A pairing may complete after the connection has ended.
     private func perform(_ action: ClientAdmission.Action) {
-        guard let context else { return performClosed(action) }
+        let context = context
         switch action {
         case .send(let bytes):
-            context.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
+            context?.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
         case .store(let service, let isPending):
             plan.store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
                 // The service is told that storing failed, but nothing about this machine's files.
@@ -155,10 +152,11 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             timer?.cancel()
             plan.store(service, .withdrawn).assumeIsolated().whenComplete { [completion] _ in
                 completion(.failure(.refused(refusal)))
-                context.close(promise: nil)
+                context?.close(promise: nil)
             }
         case .authorised(let service):
-            beginSession(service, context)
+            finish(.success(.authorised(service)))
+            if let context { beginSession(service, context) }
         case .asked(let offer):
             finish(.success(.asked(offer)))
         case .failed(let refusal):
@@ -171,23 +169,13 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             finish(.success(.revoked(RemoteRevocation(letInCount: count, letIn: clients))))
         case .close:
             // TLS writes in order, so this follows what was sent.
-            context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
-                context.close(promise: nil)
+            context?.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
+                context?.close(promise: nil)
             }
         }
     }
 
-    /// The connection has ended; a pairing may still complete.
-    private func performClosed(_ action: ClientAdmission.Action) {
-        switch action {
-        case .authorised(let service): finish(.success(.authorised(service)))
-        case .failed(let refusal): finish(.failure(failure.map { .notStored($0) } ?? .refused(refusal)))
-        default: break
-        }
-    }
-
     private func beginSession(_ service: AuthorisingService, _ context: ChannelHandlerContext) {
-        finish(.success(.authorised(service)))
         if !service.remainder.isEmpty {
             context.fireChannelRead(wrapInboundOut(ByteBuffer(bytes: service.remainder)))
             context.fireChannelReadComplete()

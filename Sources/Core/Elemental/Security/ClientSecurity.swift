@@ -23,21 +23,16 @@ public struct ClientSecurity: Sendable {
     /// The role that the client asks for. It gets this or the one that the service grants, whichever is less.
     public var role = Role.control
 
-    private init(_ mode: Mode, _ source: ClientKeys?) {
-        self.mode = mode
-        self.source = source
-    }
-
     /// Whether the kind of connection depends on the service, whose TXT record says that it requires that policy.
     func needsDecision(_ announced: SecurityPolicy?) -> Bool {
         mode != .open && (source != nil || announced == .paired)
     }
 
     /// Nothing is encrypted, not even the connection to a paired service.
-    public static let open = ClientSecurity(.open, nil)
+    public static let open = ClientSecurity(mode: .open, source: nil)
 
     /// The client has no identity, so it cannot use services that admit paired clients only.
-    public static let automatic = ClientSecurity(.automatic, nil)
+    public static let automatic = ClientSecurity(mode: .automatic, source: nil)
 
     /// Connections to paired services are encrypted, those to other services are not.
     ///
@@ -45,7 +40,7 @@ public struct ClientSecurity: Sendable {
     ///   - identity: the client's identity.
     ///   - store: the services it trusts. Read before each connection.
     public static func automatic(identity: any Identity, store: any TrustStore) -> ClientSecurity {
-        ClientSecurity(.automatic, ClientKeys(Keys(identity: identity, store: store)))
+        ClientSecurity(mode: .automatic, source: ClientKeys(Keys(identity: identity, store: store)))
     }
 
     /// Encrypts like ``automatic(identity:store:)``, for a client that gets its identity only when another program of
@@ -55,7 +50,8 @@ public struct ClientSecurity: Sendable {
     package static func automatic(
         finding find: @escaping @Sendable () throws -> (identity: any Identity, store: any TrustStore)?
     ) -> ClientSecurity {
-        ClientSecurity(.automatic, ClientKeys { try find().map { Keys(identity: $0.identity, store: $0.store) } })
+        let source = ClientKeys { try find().map { Keys(identity: $0.identity, store: $0.store) } }
+        return ClientSecurity(mode: .automatic, source: source)
     }
 
     /// Only paired services and those with the client's own identity are connected to, encrypted. An unknown host and
@@ -65,6 +61,6 @@ public struct ClientSecurity: Sendable {
     ///   - identity: the client's identity.
     ///   - store: the services it trusts. Read before each connection.
     public static func required(identity: any Identity, store: any TrustStore) -> ClientSecurity {
-        ClientSecurity(.required, ClientKeys(Keys(identity: identity, store: store)))
+        ClientSecurity(mode: .required, source: ClientKeys(Keys(identity: identity, store: store)))
     }
 }

@@ -68,19 +68,18 @@ extension ClientSecurity {
         guard mode != .open else { return nil }
         let mustBeEncrypted = mode == .required || announced == .paired || proven != nil
         do {
-            guard let keys = try source?.read() else {
-                if mustBeEncrypted { throw ElementalError.notPaired(name) }
-                return nil
-            }
-            try keys.identity.checkIsCurrent()
-            let peers = try keys.store.read()
-            let match = peers.match(target, own: keys.identity.fingerprint)
-            let isSibling = if case .sibling = match { true } else { false }
-            // A host and port do not say which service is there; only its key does.
-            if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
-                return ExpectedService(
-                    identity: try TLSIdentity(keys.identity), match: match, mayBePlain: isSibling && !mustBeEncrypted,
-                    target: target, peers: peers, store: keys.store, proven: proven)
+            if let keys = try source?.read() {
+                try keys.identity.checkIsCurrent()
+                let peers = try keys.store.read()
+                let match = peers.match(target, own: keys.identity.fingerprint)
+                let isSibling = if case .sibling = match { true } else { false }
+                // A host and port do not say which service is there; only its key does.
+                if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
+                    return ExpectedService(
+                        identity: try TLSIdentity(keys.identity), match: match,
+                        mayBePlain: isSibling && !mustBeEncrypted, target: target, peers: peers, store: keys.store,
+                        proven: proven)
+                }
             }
         } catch let error as ElementalError {
             throw error

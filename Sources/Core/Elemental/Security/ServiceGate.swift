@@ -34,13 +34,13 @@ final class ServiceGate {
     private var waiting: [ObjectIdentifier: ServiceGateHandler] = [:]
 
     init(
-        _ keys: ServiceKeys, _ trust: TrustWatch, service: String, timeout: Duration, logger: Logger,
+        _ keys: ServiceKeys, service: String, timeout: Duration, on eventLoop: any EventLoop, logger: Logger,
         owner: any ServiceGateOwner
     ) {
         self.timeout = TimeAmount(timeout)
         tls = keys.tls
         limits = keys.limits
-        self.trust = trust
+        trust = TrustWatch(keys, service: service, on: eventLoop, logger: logger)
         self.service = service
         self.logger = logger
         self.owner = owner

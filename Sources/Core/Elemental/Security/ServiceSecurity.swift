@@ -11,7 +11,7 @@ import NIOPosix
 public struct ServiceSecurity: Sendable {
     /// What the service requires of its clients.
     public let policy: SecurityPolicy
-    /// `nil` for an open service.
+    /// `nil` for an open service. Tests can set another policy without keys; then there are no encrypted connections.
     let keys: Keys?
 
     struct Keys: Sendable {

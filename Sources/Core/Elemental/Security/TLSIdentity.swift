@@ -8,10 +8,6 @@ import NIOSSL
 struct TLSIdentity: Sendable {
     /// The ALPN name of the protocol inside TLS. TLS goes on if the ends do not agree, so both check it.
     static let applicationProtocol = "elemental/1"
-    private static let algorithms: [SignatureAlgorithm] = [.ed25519, .ecdsaSecp256R1Sha256]
-    /// How long TLS waits for the peer's `close_notify`: not at all, because the session has its own time limit, and
-    /// has closed its side before.
-    private static let shutdownTimeout = TimeAmount.zero
 
     let fingerprint: Fingerprint
     private let server: TLSConfiguration
@@ -49,12 +45,14 @@ struct TLSIdentity: Sendable {
         configuration.minimumTLSVersion = .tlsv13
         configuration.applicationProtocols = [applicationProtocol]
         // By default Ed25519 is not verified.
-        configuration.verifySignatureAlgorithms = algorithms
+        configuration.verifySignatureAlgorithms = [.ed25519, .ecdsaSecp256R1Sha256]
         // The callbacks below replace BoringSSL's checks of names, dates and issuers. `.none` would not call them.
         configuration.certificateVerification = .noHostnameVerification
         // Otherwise the system's roots would be read from the disk for every context.
         configuration.trustRoots = .certificates([])
-        configuration.shutdownTimeout = shutdownTimeout
+        // TLS does not wait for the peer's `close_notify`: the session has its own time limit, and has closed its side
+        // before.
+        configuration.shutdownTimeout = .zero
         return configuration
     }
 

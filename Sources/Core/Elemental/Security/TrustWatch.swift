@@ -26,10 +26,10 @@ final class TrustWatch {
     }
 
     enum Change {
-        case trust
+        /// - Parameter wasAvailable: whether the store could be read before.
+        case trust(wasAvailable: Bool)
         /// The store cannot be read: nobody is trusted until it can.
         case unavailable(any Error)
-        case available
         case identityLost(any Error)
     }
 
@@ -120,7 +120,7 @@ final class TrustWatch {
     private func use(_ snapshot: Snapshot) {
         let wasAvailable = self.snapshot != nil
         self.snapshot = snapshot
-        report(wasAvailable ? .trust : .available)
+        report(.trust(wasAvailable: wasAvailable))
     }
 
     private struct IdentityLost: Error {

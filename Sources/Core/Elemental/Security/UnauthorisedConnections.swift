@@ -8,73 +8,82 @@ import Support
 /// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
 /// it out.
 struct UnauthorisedConnections: Sendable {
+    enum Scope: Hashable {
+        case reservedHost(PeerHost), host(PeerHost), network(UInt64), all
+    }
+
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
         var inAll: Int
+        /// For a host where a device was authorised.
+        var perReservedHost: Int
+
+        subscript(scope: Scope) -> Int {
+            switch scope {
+            case .reservedHost: perReservedHost
+            case .host: perHost
+            case .network: perNetwork
+            case .all: inAll
+            }
+        }
     }
 
-    static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64)
+    static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64, perReservedHost: 8)
     /// Connections that end without a session. Beyond this a flood is closed where it is accepted, before it costs the
     /// service's loop anything.
-    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200)
-    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50)
-    /// For a host where a device was authorised: a script there may connect for every value.
-    static let reservedHandshakesPerSecond = 50
+    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200, perReservedHost: 20)
+    /// A script on a host where a device was authorised may connect for every value.
+    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50, perReservedHost: 50)
     /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
     static let maximumReservationCount = 1024
 
-    typealias ID = ObjectIdentifier
-
     private struct Place {
         let host: PeerHost
-        let isReserved: Bool
+        /// Where the connection is counted.
+        let scopes: [Scope]
     }
 
-    private var places: [ID: Place] = [:]
-    private var handshakes = BoundedRates(handshakesPerSecond, perHostAlone: reservedHandshakesPerSecond)
-    private var wasted = BoundedRates(wastedPerSecond, perHostAlone: wastedPerSecond.perHost)
+    private var places: [ObjectIdentifier: Place] = [:]
+    private var handshakes = RateLimits { handshakesPerSecond[$0] }
+    private var wasted = RateLimits { wastedPerSecond[$0] }
     private var reservations: [PeerHost: NIODeadline] = [:]
 
-    var rememberedCount: Int { handshakes.rememberedCount + wasted.rememberedCount }
+    var rememberedCount: Int { handshakes.count + wasted.count }
 
     /// - Returns: `false` if there are too many connections; close this one then.
-    mutating func add(_ id: ID, from host: PeerHost, at now: NIODeadline) -> Bool {
+    mutating func add(_ id: ObjectIdentifier, from host: PeerHost, at now: NIODeadline) -> Bool {
         guard places.values.count(where: { $0.host == host }) < Self.connections.perHost else { return false }
-        let place = Place(host: host, isReserved: isReserved(host, at: now))
-        guard wasted.allows(host, alone: place.isReserved, at: now) else { return false }
-        if !place.isReserved {
-            let others = places.values.filter { !$0.isReserved }
-            guard others.count < Self.connections.inAll else { return false }
-            if let network = host.network {
-                let neighbours = others.count { $0.host.network == network }
-                guard neighbours < Self.connections.perNetwork else { return false }
-            }
+        let scopes: [Scope] =
+            isReserved(host, at: now)
+            ? [.reservedHost(host)] : [.host(host), .all] + (host.network.map { [.network($0)] } ?? [])
+        guard wasted.allows(scopes, at: now) else { return false }
+        for scope in scopes {
+            let count = places.values.count { $0.scopes.contains(scope) }
+            guard count < Self.connections[scope] else { return false }
         }
-        places[id] = place
+        places[id] = Place(host: host, scopes: scopes)
         return true
     }
 
-    mutating func remove(_ id: ID) { places[id] = nil }
+    mutating func remove(_ id: ObjectIdentifier) { places[id] = nil }
 
     /// The connection was closed without a session.
-    mutating func waste(_ id: ID, at now: NIODeadline) {
+    mutating func waste(_ id: ObjectIdentifier, at now: NIODeadline) {
         guard let place = places.removeValue(forKey: id) else { return }
-        wasted.take(place.host, alone: place.isReserved, at: now)
+        wasted.take(place.scopes, at: now)
     }
 
     /// Whether a connection may begin a TLS handshake. Close it if not.
-    mutating func beginHandshake(_ id: ID, at now: NIODeadline) -> Bool {
-        guard let place = places[id], handshakes.allows(place.host, alone: place.isReserved, at: now) else {
-            return false
-        }
-        handshakes.take(place.host, alone: place.isReserved, at: now)
+    mutating func beginHandshake(_ id: ObjectIdentifier, at now: NIODeadline) -> Bool {
+        guard let place = places[id], handshakes.allows(place.scopes, at: now) else { return false }
+        handshakes.take(place.scopes, at: now)
         return true
     }
 
     /// Remembers the host of a device that was authorised, or of an admin whose command was carried out.
-    mutating func reserve(_ id: ID, at now: NIODeadline) {
+    mutating func reserve(_ id: ObjectIdentifier, at now: NIODeadline) {
         guard let host = places[id]?.host else { return }
         reservations[host] = now
         guard reservations.count > Self.maximumReservationCount else { return }
@@ -86,36 +95,6 @@ struct UnauthorisedConnections: Sendable {
         if now - time < Self.reservationTime { return true }
         reservations[host] = nil
         return false
-    }
-}
-
-private struct BoundedRates: Sendable {
-    private var all: RateLimit
-    private var hosts: RateLimits<PeerHost>
-    /// Of hosts that are counted only by themselves.
-    private var aloneHosts: RateLimits<PeerHost>
-    private var networks: RateLimits<UInt64>
-
-    init(_ bounds: UnauthorisedConnections.Bounds, perHostAlone: Int) {
-        all = RateLimit(perSecond: bounds.inAll)
-        hosts = RateLimits(perSecond: bounds.perHost)
-        aloneHosts = RateLimits(perSecond: perHostAlone)
-        networks = RateLimits(perSecond: bounds.perNetwork)
-    }
-
-    var rememberedCount: Int { hosts.count + aloneHosts.count + networks.count }
-
-    func allows(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) -> Bool {
-        if isAlone { return aloneHosts.allows(host, at: now) }
-        return hosts.allows(host, at: now) && all.allows(at: now)
-            && host.network.map { networks.allows($0, at: now) } != false
-    }
-
-    mutating func take(_ host: PeerHost, alone isAlone: Bool, at now: NIODeadline) {
-        if isAlone { return aloneHosts.take(host, at: now) }
-        hosts.take(host, at: now)
-        all.take(at: now)
-        if let network = host.network { networks.take(network, at: now) }
     }
 }
 
@@ -143,18 +122,20 @@ struct RateLimit: Sendable {
 
 /// A token bucket per key. Full ones are evicted.
 struct RateLimits<Key: Hashable & Sendable>: Sendable {
-    private let perSecond: Int
+    private let perSecond: @Sendable (Key) -> Int
     private var limits: [Key: RateLimit] = [:]
     private var searchCount = 64
 
-    init(perSecond: Int) { self.perSecond = perSecond }
+    init(perSecond: @escaping @Sendable (Key) -> Int) { self.perSecond = perSecond }
 
     var count: Int { limits.count }
 
-    func allows(_ key: Key, at now: NIODeadline) -> Bool { limits[key]?.allows(at: now) != false }
+    func allows(_ keys: [Key], at now: NIODeadline) -> Bool {
+        keys.allSatisfy { limits[$0]?.allows(at: now) != false }
+    }
 
-    mutating func take(_ key: Key, at now: NIODeadline) {
-        limits[key, default: RateLimit(perSecond: perSecond)].take(at: now)
+    mutating func take(_ keys: [Key], at now: NIODeadline) {
+        for key in keys { limits[key, default: RateLimit(perSecond: perSecond(key))].take(at: now) }
         guard limits.count > searchCount else { return }
         limits = limits.filter { !$0.value.isFull(at: now) }
         searchCount = max(64, 2 * limits.count)

@@ -29,7 +29,7 @@ struct CurrentValues {
     }
 
     private(set) var table: ElementTable
-    private var values: [Value?] = []
+    private var values: [Value?] = Array(repeating: nil, count: Int(Int8.max) + 1)
     private let policy: SecurityPolicy
     private var tables: [Role: ElementTable] = [:]
 
@@ -61,17 +61,13 @@ struct CurrentValues {
         self.table = table
     }
 
-    subscript(id: Int8) -> Value? { Int(id) < values.count ? values[Int(id)] : nil }
+    subscript(id: Int8) -> Value? { values[Int(id)] }
 
     var ids: [Int8] { values.indices.filter { values[$0] != nil }.map { Int8($0) } }
 
-    mutating func set(_ id: Int8, long: Data) {
-        makeRoom(for: id)
-        values[Int(id)] = .long(long)
-    }
+    mutating func set(_ id: Int8, long: Data) { values[Int(id)] = .long(long) }
 
     mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) {
-        makeRoom(for: id)
         // A value of the same length reuses the previous one's storage: no allocation in the steady state.
         if case .bytes(var storage) = values[Int(id)].take(), storage.count == bytes.count {
             storage.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
@@ -82,13 +78,7 @@ struct CurrentValues {
     }
 
     mutating func clear(_ id: Int8) -> Bool {
-        guard self[id] != nil else { return false }
-        values[Int(id)] = nil
-        return true
-    }
-
-    private mutating func makeRoom(for id: Int8) {
-        while values.count <= Int(id) { values.append(nil) }
+        values[Int(id)].take() != nil
     }
 }
 

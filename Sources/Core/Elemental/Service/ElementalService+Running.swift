@@ -25,9 +25,10 @@ extension ElementalService: Service {
     ///   if the port is invalid or the service's name or TXT record cannot be published,
     ///   ``ElementalError/Code/cancelled`` if the service was stopped meanwhile.
     public func start() async throws(ElementalError) {
+        let ended = Latch()
         let mayStart = state.withLock { state in
             guard case .idle = state else { return false }
-            state = .starting(nil)
+            state = .starting(ended: ended)
             return true
         }
         guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
@@ -40,8 +41,8 @@ extension ElementalService: Service {
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
                 let isWanted = state.withLock { state in
-                    guard case .starting(nil) = state else { return false }
-                    state = .running(listener, publication, ended: Latch())
+                    guard case .starting = state else { return false }
+                    state = .running(listener, publication, ended: ended)
                     return true
                 }
                 guard isWanted else {
@@ -55,12 +56,8 @@ extension ElementalService: Service {
                 throw error
             }
         } catch {
-            let stopped: Latch? = state.withLock { state in
-                defer { state = .idle }
-                if case .starting(let stopped) = state { return stopped }
-                return nil
-            }
-            stopped?.open()
+            state.withLock { $0 = .idle }
+            ended.open()
             throw error
         }
     }
@@ -77,11 +74,9 @@ extension ElementalService: Service {
             case .running(let listener, let publication, let ended):
                 state = .stopping(ended: ended)
                 return ((listener, publication), ended)
-            case .starting(let latch):
-                let latch = latch ?? Latch()
-                state = .starting(latch)
-                return (nil, latch)
-            case .stopping(let ended): return (nil, ended)
+            case .starting(let ended), .stopping(let ended):
+                state = .stopping(ended: ended)
+                return (nil, ended)
             case .idle: return (nil, nil)
             }
         }
@@ -105,11 +100,18 @@ extension ElementalService: Service {
         ended?.open()
     }
 
-    func stopWhenFailed() {
+    /// Stops when the service has failed, and keeps the TXT record's pairing entry up to date.
+    func followOwnEvents() {
         _ = shared.events.addEventHandler { [weak self, failure = shared.failure] event in
-            guard case .failed(let error) = event else { return }
-            failure.withLock { $0 = error }
-            Task { await self?.stop(reason: "the service has failed") }
+            switch event {
+            case .failed(let error):
+                failure.withLock { $0 = error }
+                Task { await self?.stop(reason: "the service has failed") }
+            // These entries always fit into the record.
+            case .pairing(.opened), .pairing(.openedByAdmin): try? self?.advertise { $0.isPairing = true }
+            case .pairing(.closed): try? self?.advertise { $0.isPairing = false }
+            default: break
+            }
         }
     }
 
@@ -124,8 +126,8 @@ extension ElementalService: Service {
     var ended: Latch? {
         state.withLock { state in
             switch state {
-            case .running(_, _, let ended), .stopping(let ended): ended
-            case .idle, .starting: nil
+            case .starting(let ended), .running(_, _, let ended), .stopping(let ended): ended
+            case .idle: nil
             }
         }
     }

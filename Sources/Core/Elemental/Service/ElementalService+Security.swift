@@ -27,21 +27,6 @@ extension ElementalService {
         listener?.execute { $0.gate?.closePairing() }
     }
 
-    /// Keeps the TXT record's pairing entry up to date.
-    func advertisePairing() {
-        guard shared.policy != .open else { return }
-        _ = shared.events.addEventHandler { [weak self] event in
-            switch event {
-            // These entries always fit into the record.
-            case .pairing(.opened), .pairing(.openedByAdmin): try? self?.advertise { $0.isPairing = true }
-            case .pairing(.closed): try? self?.advertise { $0.isPairing = false }
-            default: break
-            }
-        }
-    }
-}
-
-extension ElementalService {
     /// Changes what the service's TXT record says about its security, whether or not it is running.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT

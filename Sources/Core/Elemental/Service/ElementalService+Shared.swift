@@ -24,7 +24,7 @@ extension ElementalService {
             var configuration = configuration
             configuration.logger = configuration.logger.printable
             self.configuration = configuration
-            current = Locked(CurrentValues(ElementTable(elements), under: configuration.securityPolicy))
+            current = Locked(CurrentValues(ElementTable(elements), under: configuration.security.policy))
             txt = Locked(configuration.txt)
             security = Locked(SecurityEntries(configuration.security))
         }
@@ -33,7 +33,7 @@ extension ElementalService {
 
         func table(for role: Role) -> ElementTable { current.withLock { $0.table(for: role) } }
 
-        var policy: SecurityPolicy { configuration.securityPolicy }
+        var policy: SecurityPolicy { configuration.security.policy }
     }
 }
 

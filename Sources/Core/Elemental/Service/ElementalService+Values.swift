@@ -63,7 +63,7 @@ extension ElementalService {
     @discardableResult
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
-        if !element.allows(value) { throw outOfRange(value.elementValue, element.definition) }
+        if !element.allows(value) { throw ElementalDevice.outOfRange(value.elementValue, element.definition) }
         return try (try value.withWireBytes { broadcast(element.definition, $0) }).get()
     }
 
@@ -144,11 +144,6 @@ extension ElementalService {
         let token = shared.handlers.reserve()
         shared.handlers.add(token, for: id, handler)
         return HandlerRegistration(table: shared.handlers, token: token)
-    }
-
-    @usableFromInline
-    func outOfRange(_ value: ElementValue, _ element: ElementDefinition) -> ElementalError {
-        ElementalDevice.outOfRange(value, element)
     }
 
     /// Copies a value, encoded once, into each device's queue.

@@ -17,8 +17,7 @@ public final class ElementalService: Sendable {
 
     enum State {
         case idle
-        /// A `stop()` called while starting waits on this latch.
-        case starting(Latch?)
+        case starting(ended: Latch)
         case running(Listener, Publication?, ended: Latch)
         case stopping(ended: Latch)
     }
@@ -42,8 +41,7 @@ public final class ElementalService: Sendable {
         shared = Shared(
             name: service, displayName: displayName ?? HostName.current, elements: elements,
             configuration: configuration)
-        advertisePairing()
-        stopWhenFailed()
+        followOwnEvents()
     }
 
     /// The service's name, such as `robot`.

@@ -17,11 +17,6 @@ struct Listener: Sendable {
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
         let configuration = service.configuration
-        do {
-            try InvalidPort.check(configuration.port)
-        } catch {
-            throw ElementalError(.invalidValue, "cannot listen: \(error)")
-        }
         let eventLoop = configuration.eventLoopGroup.next()
         let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
         do {
@@ -88,9 +83,9 @@ struct Listener: Sendable {
             keep($0, "UDP") { try await Self.bindUDP(address, eventLoop, server) }
         }
         var room = Int.max
-        for channel in [tcp, udp] {
-            guard let channel, let descriptor = await Self.descriptor(of: channel) else { continue }
-            room = min(room, DescriptorLimit.room(above: descriptor))
+        for channel in [tcp, udp].compactMap({ $0 }) {
+            let descriptor = try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
+            if let descriptor { room = min(room, DescriptorLimit.room(above: descriptor)) }
         }
         let deviceCapacity = min(configuration.maximumDeviceCount, room)
         self.deviceCapacity = deviceCapacity
@@ -99,10 +94,6 @@ struct Listener: Sendable {
         configuration.logger.warning(
             "fewer devices than allowed can connect; raise the limit of open files (ulimit -n)",
             metadata: ["devices": "\(deviceCapacity)", "allowed": "\(configuration.maximumDeviceCount)"])
-    }
-
-    private static func descriptor(of channel: any Channel) async -> CInt? {
-        try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
     }
 
     private static func bindTCP(
@@ -123,7 +114,7 @@ struct Listener: Sendable {
                     let pause = AcceptPauseHandler(logger: configuration.logger)
                     try channel.pipeline.syncOperations.addHandler(pause)
                     let bound = NIOLoopBound(pause, eventLoop: acceptLoop)
-                    eventLoop.execute { server.value.noteAccepting(bound, on: acceptLoop) }
+                    eventLoop.execute { server.value.acceptPause = bound }
                     if let limits { try channel.pipeline.syncOperations.addHandler(AcceptLimitHandler(limits)) }
                 }
             }
@@ -178,6 +169,7 @@ struct Listener: Sendable {
     }
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {
+        if let error = error as? InvalidPort { return ElementalError(.invalidValue, "cannot listen: \(error)") }
         let place = "\(configuration.address ?? "any address"), port \(configuration.port)"
         if let error = error as? SocketAddressError.UnknownHost {
             return ElementalError(

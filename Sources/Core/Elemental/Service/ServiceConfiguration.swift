@@ -1,4 +1,3 @@
-package import ElementalWire
 public import Logging
 public import NIOCore
 import NIOPosix
@@ -36,12 +35,6 @@ public struct ServiceConfiguration: Sendable {
 
     /// The clock of the rate limits on connections without a session; tests replace it.
     var acceptClock: @Sendable () -> NIODeadline = { .now() }
-
-    /// The policy alone. Tests can set one without an identity; then there are no encrypted connections.
-    package var securityPolicy: SecurityPolicy {
-        get { security.policy }
-        set { security = ServiceSecurity(policy: newValue, keys: security.keys) }
-    }
 
     /// A configuration; what is left out has its default. The event loop comes from SwiftNIO's singleton by default.
     public init(

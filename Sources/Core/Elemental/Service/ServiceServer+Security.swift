@@ -4,16 +4,13 @@ import NIOCore
 
 extension ServiceServer: ServiceGateOwner {
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {
-        let session =
-            if let client {
-                try accept(
-                    channel, .pipeline, role: client.role, fingerprint: client.fingerprint,
-                    datagramProtection: gate.map {
-                        DatagramProtection(isService: true, own: $0.tls.fingerprint, peer: client.fingerprint)
-                    })
-            } else {
-                try accept(channel)
-            }
+        var protection: DatagramProtection?
+        if let client, let gate {
+            protection = DatagramProtection(isService: true, own: gate.tls.fingerprint, peer: client.fingerprint)
+        }
+        let session = try accept(
+            channel, client == nil ? .plain : .pipeline, role: client?.role ?? .plain,
+            fingerprint: client?.fingerprint, datagramProtection: protection)
         // The channel is already active, so the session gets no event of it.
         session.start()
     }
@@ -24,14 +21,13 @@ extension ServiceServer: ServiceGateOwner {
 
     func trustChanged(_ change: TrustWatch.Change) {
         switch change {
-        case .trust: enforceTrust("this client is no longer paired")
         case .unavailable(let error):
             enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
             let text = "'\(service.name)' trusts nobody until it can read whom it trusts: \(error)"
             service.events.emit(.trustUnavailable(ElementalError(.notPaired, text)))
-        case .available:
+        case .trust(let wasAvailable):
             enforceTrust("this client is no longer paired")
-            service.events.emit(.trustAvailable)
+            if !wasAvailable { service.events.emit(.trustAvailable) }
         case .identityLost(let error):
             let text = "'\(service.name)' ends, because its identity is no longer valid: \(error)"
             service.events.emit(.failed(ElementalError(.identityChanged, text)))
@@ -45,9 +41,7 @@ extension ServiceServer: ServiceGateOwner {
             guard let client = session.device.fingerprint, let granted = session.device.grantedRole else { continue }
             let role = gate.trust.role(of: client)
             if let role, role >= granted { continue }
-            session.close(
-                DisconnectReason(.closedHere, isExpected: true),
-                shutdownText: role == nil ? reason : "this client's role has changed; connect again")
+            shutDown(session, role == nil ? reason : "this client's role has changed; connect again")
         }
     }
 }

@@ -24,7 +24,8 @@ final class ServiceServer: SessionOwner {
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    private var acceptPause: (handler: NIOLoopBound<AcceptPauseHandler>, eventLoop: any EventLoop)?
+    /// Of the newest server channel, which may be on another loop.
+    var acceptPause: NIOLoopBound<AcceptPauseHandler>?
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
     private(set) var gate: ServiceGate?
@@ -47,9 +48,8 @@ final class ServiceServer: SessionOwner {
         deviceCapacity = service.configuration.maximumDeviceCount
         logger = service.configuration.logger
         guard let keys else { return }
-        let trust = TrustWatch(keys, service: service.name, on: eventLoop, logger: logger)
         gate = ServiceGate(
-            keys, trust, service: service.name, timeout: configuration.limits.handshakeTimeout, logger: logger,
+            keys, service: service.name, timeout: configuration.limits.handshakeTimeout, on: eventLoop, logger: logger,
             owner: self)
     }
 
@@ -76,13 +76,9 @@ final class ServiceServer: SessionOwner {
         datagramSocket?.close() ?? eventLoop.makeSucceededVoidFuture()
     }
 
-    func noteAccepting(_ handler: NIOLoopBound<AcceptPauseHandler>, on eventLoop: any EventLoop) {
-        acceptPause = (handler, eventLoop)
-    }
-
     private func resumeAccepting() {
-        guard let (handler, eventLoop) = acceptPause else { return }
-        if eventLoop.inEventLoop { handler.value.goOn() } else { eventLoop.execute { handler.value.goOn() } }
+        guard let pause = acceptPause else { return }
+        if pause.eventLoop.inEventLoop { pause.value.goOn() } else { pause.eventLoop.execute { pause.value.goOn() } }
     }
 
     func receive(_ channel: any Channel) throws {
@@ -124,10 +120,14 @@ final class ServiceServer: SessionOwner {
         let all = sessions.values.map { session in
             let promise = eventLoop.makePromise(of: Void.self)
             session.device.addEnding { _ in promise.succeed() }
-            session.close(DisconnectReason(.closedHere, isExpected: true), shutdownText: text)
+            shutDown(session, text)
             return promise.futureResult
         }
         return EventLoopFuture.andAllComplete(all, on: eventLoop)
+    }
+
+    func shutDown(_ session: Session, _ text: String) {
+        session.close(DisconnectReason(.closedHere, isExpected: true), shutdownText: text)
     }
 
     func sessionOpened(_ session: Session) {
@@ -250,23 +250,20 @@ extension ServiceServer {
         let isFull = deviceCount >= configuration.maximumDeviceCount
         let host = session.host
         let isHostFull = host.map { hosts[$0, default: 0] >= configuration.maximumDeviceCountPerAddress } ?? false
-        var other: Session?
-        if role > .plain, lacksDescriptors || isFull || isHostFull {
-            other = plainClients.first { !isHostFull || $0.host == host }
-        }
-        if other == nil {
+        let shortage: String? =
             if lacksDescriptors {
-                throw Refusal(text: "the service has no descriptors left; try again later", waits: false)
+                "no descriptors left; try again later"
+            } else if isFull {
+                "its \(configuration.maximumDeviceCount) devices; try again later"
+            } else if isHostFull {
+                "\(configuration.maximumDeviceCountPerAddress) connections from this address already"
+            } else {
+                nil
             }
-            if isFull {
-                throw Refusal(
-                    text: "the service has its \(configuration.maximumDeviceCount) devices; try again later")
-            }
-            if isHostFull {
-                throw Refusal(
-                    text: "the service has \(configuration.maximumDeviceCountPerAddress) connections from this address "
-                        + "already")
-            }
+        var other: Session?
+        if let shortage {
+            if role > .plain { other = plainClients.first { !isHostFull || $0.host == host } }
+            if other == nil { throw Refusal(text: "the service has \(shortage)", waits: !lacksDescriptors) }
         }
         let plainCapacity = Self.plainCapacity(of: deviceCapacity)
         if isPlain(session), plainClients.count >= plainCapacity {
@@ -294,9 +291,7 @@ extension ServiceServer {
     private func evict(_ session: Session) {
         releasePlace(of: session)
         evicted.insert(ObjectIdentifier(session))
-        session.close(
-            DisconnectReason(.closedHere, isExpected: true),
-            shutdownText: "a paired client needs this place; pair this one too: \(service.pairingCommand)")
+        shutDown(session, "a paired client needs this place; pair this one too: \(service.pairingCommand)")
     }
 
     private func releasePlace(of session: Session) {

@@ -94,7 +94,7 @@ struct SecurityEntriesTests {
 
     private func configuration(_ policy: SecurityPolicy, _ txt: [String: String] = [:]) -> ServiceConfiguration {
         var configuration = ServiceConfiguration()
-        configuration.securityPolicy = policy
+        configuration.security = ServiceSecurity(policy: policy, keys: nil)
         configuration.txt = txt
         return configuration
     }

@@ -34,10 +34,9 @@ struct GateTests {
             keys = ServiceKeys(
                 identity: ends.service, tls: try TLSIdentity(ends.service), store: ends.serviceStore,
                 snapshot: try TrustWatch.Snapshot(ends.serviceStore), limits: AcceptLimits(now: AcceptClock.stopped()))
-            let logger = ServiceConfiguration().logger
             gate = ServiceGate(
-                keys, TrustWatch(keys, service: "test", on: loop, logger: logger), service: "test",
-                timeout: .seconds(10), logger: logger, owner: self)
+                keys, service: "test", timeout: .seconds(10), on: loop, logger: ServiceConfiguration().logger,
+                owner: self)
         }
 
         func begin(_ channel: any Channel, for client: AuthorisedClient?) throws {

@@ -13,7 +13,8 @@ struct PolicyTests {
     private func withEcho(
         _ policy: SecurityPolicy, _ body: (ElementalService, Int, Transcript<ElementValue>) async throws -> Void
     ) async throws {
-        try await withService(Recorded.all, { $0.securityPolicy = policy }) { service, port in
+        let security = ServiceSecurity(policy: policy, keys: nil)
+        try await withService(Recorded.all, { $0.security = security }) { service, port in
             let received = Transcript<ElementValue>()
             service.onAnyValue { element, value, device in
                 received.add(value)
@@ -87,7 +88,7 @@ struct PolicyTests {
 
     @Test
     func todaysClientOfAPairedServiceIsToldWhatToDo() async throws {
-        try await withService(Lamp.all, { $0.securityPolicy = .paired }) { _, port in
+        try await withService(Lamp.all, { $0.security = ServiceSecurity(policy: .paired, keys: nil) }) { _, port in
             let error = await #expect(throws: ElementalError.self) { _ = try await connect(port) }
             #expect(error?.code == .unauthenticated)
             #expect(error?.message.contains("elemental pair") == true)

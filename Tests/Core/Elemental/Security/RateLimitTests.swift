@@ -42,29 +42,29 @@ struct RateLimitTests {
 
     @Test
     func eachKeyHasItsOwn() {
-        var limits = RateLimits<String>(perSecond: 2)
-        for _ in 0..<3 { limits.take("a", at: Self.time(0)) }
-        #expect(!limits.allows("a", at: Self.time(499)))
-        #expect(limits.allows("a", at: Self.time(500)))
-        #expect(limits.allows("b", at: Self.time(0)))
+        var limits = RateLimits<String> { _ in 2 }
+        for _ in 0..<3 { limits.take(["a"], at: Self.time(0)) }
+        #expect(!limits.allows(["a"], at: Self.time(499)))
+        #expect(limits.allows(["a"], at: Self.time(500)))
+        #expect(limits.allows(["b"], at: Self.time(0)))
         #expect(limits.count == 1)
     }
 
     @Test
     func keysAreForgottenOnceTheyAreManyAndAllIsAvailableAgain() {
-        var limits = RateLimits<Int>(perSecond: 1)
-        for key in 0..<64 { limits.take(key, at: Self.time(0)) }
+        var limits = RateLimits<Int> { _ in 1 }
+        for key in 0..<64 { limits.take([key], at: Self.time(0)) }
         #expect(limits.count == 64)
         // A 65th causes a search, which finds no key to forget.
-        limits.take(64, at: Self.time(999))
+        limits.take([64], at: Self.time(999))
         #expect(limits.count == 65)
         // The next search comes at twice that count and leaves only the latest key.
-        for key in 65..<130 { limits.take(key, at: Self.time(1000)) }
+        for key in 65..<130 { limits.take([key], at: Self.time(1000)) }
         #expect(limits.count == 130)
-        limits.take(130, at: Self.time(2000))
+        limits.take([130], at: Self.time(2000))
         #expect(limits.count == 1)
         // Forgotten keys start anew; the remaining one keeps its count.
-        #expect(limits.allows(0, at: Self.time(2000)))
-        #expect(!limits.allows(130, at: Self.time(2000)))
+        #expect(limits.allows([0], at: Self.time(2000)))
+        #expect(!limits.allows([130], at: Self.time(2000)))
     }
 }

@@ -45,7 +45,7 @@ struct RoleService: Sendable {
         _ change: (inout ServiceConfiguration) -> Void = { _ in }, _ body: (RoleService) async throws -> Void
     ) async throws {
         var configuration = ServiceConfiguration()
-        configuration.securityPolicy = policy
+        configuration.security = ServiceSecurity(policy: policy, keys: nil)
         // Peers that say nothing stay, however slow the machine is.
         configuration.limits.handshakeTimeout = Patience.wait * 10
         change(&configuration)

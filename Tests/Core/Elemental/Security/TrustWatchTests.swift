@@ -34,9 +34,8 @@ struct TrustWatchTests {
             let watch = TrustWatch(keys, service: "test", on: loop, logger: ServiceConfiguration().logger)
             watch.start { change in
                 switch change {
-                case .trust: changes.add("trust")
+                case .trust(let wasAvailable): changes.add(wasAvailable ? "trust" : "available")
                 case .unavailable: changes.add("unavailable")
-                case .available: changes.add("available")
                 case .identityLost: changes.add("identityLost")
                 }
             }

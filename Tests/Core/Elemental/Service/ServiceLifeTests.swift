@@ -25,7 +25,7 @@ struct ServiceLifeTests {
         }
         async let stop: Void = service.stop()
         try await eventually("it is to stop") {
-            if case .starting(.some) = service.state.withLock({ $0 }) { true } else { false }
+            if case .stopping = service.state.withLock({ $0 }) { true } else { false }
         }
         goOn.signal()
         await stop

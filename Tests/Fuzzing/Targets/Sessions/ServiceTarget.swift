@@ -28,7 +28,7 @@ enum ServiceTarget: FuzzTarget {
     private static func run(_ input: InputReader, under policy: SecurityPolicy) throws {
         let loop = EmbeddedEventLoop()
         var configuration = ServiceConfiguration()
-        configuration.securityPolicy = policy
+        configuration.security = ServiceSecurity(policy: policy, keys: nil)
         configuration.limits = HostilePeer.limits
         configuration.maximumIncompleteByteCount = 40 * 1024
         configuration.eventLoopGroup = loop
