@@ -12,28 +12,14 @@ public import NIOConcurrencyHelpers
 /// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
 /// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.
 public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
-    @usableFromInline let unstarted: Unstarted
+    @usableFromInline let stream: ValueStream<Value>
+    /// For the iterator. A sequence that is released without having made one ends the stream with it.
+    @usableFromInline let iteration: NIOLockedValueBox<Iteration?>
 
     @inlinable
-    init(_ stream: ValueStream<Value>) { unstarted = Unstarted(stream) }
-
-    /// Ends a stream that was never iterated.
-    @usableFromInline
-    final class Unstarted: Sendable {
-        @usableFromInline let stream: ValueStream<Value>
-        @usableFromInline let hasIterator = NIOLockedValueBox(false)
-
-        @inlinable
-        init(_ stream: ValueStream<Value>) { self.stream = stream }
-
-        @inlinable
-        func makeIteration() -> Iteration {
-            hasIterator.withLockedValue { $0 = true }
-            return Iteration(stream)
-        }
-
-        @inlinable
-        deinit { if !hasIterator.withLockedValue({ $0 }) { stream.cancel() } }
+    init(_ stream: ValueStream<Value>) {
+        self.stream = stream
+        iteration = NIOLockedValueBox(Iteration(stream))
     }
 
     /// Ends a stream whose iterator is gone.
@@ -69,7 +55,9 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
 
     /// The iterator.
     @inlinable
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(unstarted.makeIteration()) }
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(iteration.withLockedValue { $0.take() } ?? Iteration(stream))
+    }
 
     /// Why the stream ended; `nil` before.
     ///
@@ -80,7 +68,7 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
     /// ```
     /// It is known as soon as the device has ended, while values that were buffered are still delivered.
     @inlinable
-    public var ending: StreamEnding? { unstarted.stream.ending }
+    public var ending: StreamEnding? { stream.ending }
 }
 
 /// Why a stream of values ended. More endings may be added; give a `switch` a default.
@@ -129,15 +117,10 @@ extension ElementalDevice {
     }
 
     /// The results of `make` for each value of any element, called on arrival, on the connection's event loop. They let
-    /// a slow consumer know the state at that time. Applies backpressure as ``StreamBuffering/waiting`` does.
+    /// a slow consumer know the state at that time.
     package func values<Item: Sendable>(
+        _ buffering: StreamBuffering = .waiting,
         making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
-    ) -> ElementValues<Item> {
-        values(.waiting, making: make)
-    }
-
-    private func values<Item: Sendable>(
-        _ buffering: StreamBuffering, making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
     ) -> ElementValues<Item> {
         stream(buffering) { stream in
             self.addHandlerForAll { element, bytes, _ in
@@ -162,7 +145,7 @@ extension ElementalDevice {
         _ buffering: StreamBuffering, _ register: (ValueStream<Value>) -> HandlerRegistration
     ) -> ElementValues<Value> {
         let stream = ValueStream<Value>(
-            policy(buffering), maximumByteCount: limits.streamBufferByteCount,
+            buffering, maximumCount: limits.streamBufferCount, maximumByteCount: limits.streamBufferByteCount,
             pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
             didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
@@ -184,15 +167,5 @@ extension ElementalDevice {
         logger.warning(
             "values dropped: a stream's consumer is slower than they arrive; consume faster, or ask for the newest only",
             metadata: ["device": "\(name)"])
-    }
-
-    @inlinable
-    func policy<Value>(_ buffering: StreamBuffering) -> ValueStream<Value>.Policy {
-        switch buffering {
-        case .waiting:
-            let high = max(2, limits.streamBufferCount)
-            return .pausing(low: high / 2, high: high)
-        case .newest(let count): return .newest(count: max(1, count))
-        }
     }
 }

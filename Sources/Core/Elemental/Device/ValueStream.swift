@@ -3,23 +3,14 @@ public import NIOConcurrencyHelpers
 
 /// Passes values from the event loop to a task, which consumes them one at a time.
 ///
-/// A task that waits gets the value directly. Otherwise the value is buffered; the policy determines what happens when
-/// the buffer is full, in values or in bytes. The sender of datagrams cannot be slowed down, so their values never
+/// A task that waits gets the value directly. Otherwise the value is buffered; ``StreamBuffering`` determines what
+/// happens when the buffer is full, in values or in bytes. The sender of datagrams cannot be slowed down, so their values never
 /// cause a pause: the oldest are dropped. In the steady state nothing is allocated.
 ///
 /// It is inlinable so that it is specialized for the values' type in the program's module: unspecialized generic code
 /// costs several times as much as all the rest.
 @usableFromInline
 final class ValueStream<Value: Sendable>: Sendable {
-    @usableFromInline
-    enum Policy: Sendable {
-        /// Pauses the device when `high` values are buffered, and resumes it when `low` are left. Of datagrams' values
-        /// the newest `high` are kept.
-        case pausing(low: Int, high: Int)
-        /// Only the newest `count` values are kept.
-        case newest(count: Int)
-    }
-
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let value: Value
@@ -86,14 +77,10 @@ final class ValueStream<Value: Sendable>: Sendable {
         }
     }
 
-    @usableFromInline
-    enum Next {
-        case value(Value, resume: UInt64?)
-        case end
-        case empty
-    }
-
-    @usableFromInline let policy: Policy
+    /// Whether a full buffer pauses the device, which is resumed when half of it is left.
+    @usableFromInline let waits: Bool
+    /// The values that each buffer holds when it is full.
+    @usableFromInline let maximumCount: Int
     /// The limit of each buffer. A single value may be longer.
     @usableFromInline let maximumByteCount: Int
     /// Pauses reading; the result identifies the pause.
@@ -105,10 +92,14 @@ final class ValueStream<Value: Sendable>: Sendable {
 
     @inlinable
     init(
-        _ policy: Policy, maximumByteCount: Int, pause: @escaping @Sendable () -> UInt64,
-        resume: @escaping @Sendable (UInt64) -> Void, didDrop: @escaping @Sendable (Int) -> Void
+        _ buffering: StreamBuffering, maximumCount: Int, maximumByteCount: Int,
+        pause: @escaping @Sendable () -> UInt64, resume: @escaping @Sendable (UInt64) -> Void,
+        didDrop: @escaping @Sendable (Int) -> Void
     ) {
-        self.policy = policy
+        switch buffering {
+        case .waiting: (waits, self.maximumCount) = (true, max(2, maximumCount))
+        case .newest(let count): (waits, self.maximumCount) = (false, max(1, count))
+        }
         self.maximumByteCount = maximumByteCount
         self.pause = pause
         self.resume = resume
@@ -143,11 +134,11 @@ final class ValueStream<Value: Sendable>: Sendable {
             if let consumer = state.consumers.popFirst() { return consumer }
             state.lastNumber &+= 1
             let entry = Entry(value, wireByteCount: wireByteCount, number: state.lastNumber)
-            if case .pausing(_, let high) = policy, !isDatagram {
+            if waits, !isDatagram {
                 state.kept.append(entry)
                 // Pauses under the lock, so that a consumer that empties the buffer meanwhile finds the pause and
                 // undoes it.
-                let isFull = state.kept.entries.count >= high || state.kept.byteCount >= maximumByteCount
+                let isFull = state.kept.entries.count >= maximumCount || state.kept.byteCount >= maximumByteCount
                 if isFull, state.pause == nil { state.pause = pause() }
             } else {
                 state.droppable.append(entry)
@@ -165,12 +156,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     @inlinable
     func drop(from buffer: inout Buffer) -> Int {
         var count = 0
-        switch policy {
-        case .pausing(_, let high):
-            while buffer.entries.count > high, buffer.popFirst() != nil { count += 1 }
-        case .newest(let newest):
-            while buffer.entries.count > newest { _ = buffer.popFirst() }
-        }
+        while buffer.entries.count > maximumCount, buffer.popFirst() != nil { if waits { count += 1 } }
         while buffer.byteCount > maximumByteCount, buffer.entries.count > 1, buffer.popFirst() != nil { count += 1 }
         return count
     }
@@ -188,48 +174,34 @@ final class ValueStream<Value: Sendable>: Sendable {
     @inlinable
     func next(isolation: isolated (any Actor)?) async -> Value? {
         if Task.isCancelled { cancel() }
-        switch take() {
-        case .value(let value, let pause):
-            if let pause { resume(pause) }
-            return value
-        case .end: return nil
-        case .empty: break
-        }
+        if let next = take() { return next }
         return await withTaskCancellationHandler(
             operation: {
-                await withUnsafeContinuation(isolation: isolation) { self.wait($0) }
+                await withUnsafeContinuation(isolation: isolation) { consumer in
+                    // A value may have been added meanwhile.
+                    if let next = take(orAwaitBy: consumer) { consumer.resume(returning: next) }
+                }
             },
             onCancel: { cancel() },
             isolation: isolation)
     }
 
+    /// - Parameter consumer: gets the next value if there is none yet.
+    /// - Returns: what ``next(isolation:)`` returns; `nil` if there is no value yet.
     @inlinable
-    func take() -> Next { state.withLockedValue { take(&$0) } }
-
-    @inlinable
-    func take(_ state: inout State) -> Next {
-        guard let value = state.popFirst()?.value else { return state.ending == nil ? .empty : .end }
-        guard case .pausing(let low, _) = policy, state.kept.entries.count <= low,
-            state.kept.byteCount <= maximumByteCount / 2
-        else { return .value(value, resume: nil) }
-        return .value(value, resume: state.pause.take())
-    }
-
-    @inlinable
-    func wait(_ consumer: Consumer) {
-        let next = state.withLockedValue { state in
-            // A value may have been added since `next` looked.
-            let next = take(&state)
-            if case .empty = next { state.consumers.append(consumer) }
-            return next
+    func take(orAwaitBy consumer: Consumer? = nil) -> Value?? {
+        let (next, pause) = state.withLockedValue { state -> (Value??, UInt64?) in
+            guard let value = state.popFirst()?.value else {
+                if state.ending != nil { return (.some(nil), nil) }
+                if let consumer { state.consumers.append(consumer) }
+                return (nil, nil)
+            }
+            let isHalfEmpty =
+                state.kept.entries.count <= maximumCount / 2 && state.kept.byteCount <= maximumByteCount / 2
+            return (value, isHalfEmpty ? state.pause.take() : nil)
         }
-        switch next {
-        case .value(let value, let pause):
-            if let pause { resume(pause) }
-            consumer.resume(returning: value)
-        case .end: consumer.resume(returning: nil)
-        case .empty: break
-        }
+        if let pause { resume(pause) }
+        return next
     }
 
     @inlinable

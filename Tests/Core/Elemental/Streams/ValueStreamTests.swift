@@ -20,11 +20,11 @@ struct ValueStreamTests {
         var dropCount: Int { drops.load(ordering: .relaxed) }
 
         func stream<Value>(
-            _ policy: ValueStream<Value>.Policy, maximumByteCount: Int = 1_000_000
+            _ buffering: StreamBuffering = .waiting, maximumCount: Int = 2, maximumByteCount: Int = 1_000_000
         ) -> ValueStream<Value> {
             ValueStream(
-                policy, maximumByteCount: maximumByteCount, pause: { self.pause() }, resume: { self.resume($0) },
-                didDrop: { self.drops.add($0, ordering: .relaxed) })
+                buffering, maximumCount: maximumCount, maximumByteCount: maximumByteCount, pause: { self.pause() },
+                resume: { self.resume($0) }, didDrop: { self.drops.add($0, ordering: .relaxed) })
         }
 
         func pause() -> UInt64 {
@@ -40,8 +40,6 @@ struct ValueStreamTests {
         }
     }
 
-    typealias Policy = ValueStream<Int>.Policy
-
     private func rest(of stream: ValueStream<Int>) async -> [Int] {
         var values: [Int] = []
         while let value = await stream.next(isolation: nil) { values.append(value) }
@@ -51,7 +49,7 @@ struct ValueStreamTests {
     @Test
     func readingPausesWhenTheBufferIsFullAndResumesWhenItIsHalfEmpty() async {
         let reading = Reading()
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 2, high: 4))
+        let stream: ValueStream<Int> = reading.stream(maximumCount: 4)
         for value in 0..<3 { stream.add(value) }
         #expect(!reading.isPaused)
         stream.add(3)
@@ -68,7 +66,7 @@ struct ValueStreamTests {
     @Test
     func theNewestValuesAreKept() async {
         let reading = Reading()
-        let stream: ValueStream<Int> = reading.stream(.newest(count: 2))
+        let stream: ValueStream<Int> = reading.stream(.newest(2))
         for value in 0..<5 { stream.add(value) }
         stream.finish()
         #expect(await rest(of: stream) == [3, 4])
@@ -76,10 +74,10 @@ struct ValueStreamTests {
     }
 
     /// Of 100 bytes each, with room for four or five.
-    @Test(arguments: [(.newest(count: 9), false), (.pausing(low: 4, high: 9), true)] as [(Policy, Bool)])
-    func theNewestBytesAreKept(_ policy: Policy, _ isDatagram: Bool) async {
+    @Test(arguments: [(.newest(9), false), (.waiting, true)] as [(StreamBuffering, Bool)])
+    func theNewestBytesAreKept(_ buffering: StreamBuffering, _ isDatagram: Bool) async {
         let reading = Reading()
-        let stream = reading.stream(policy, maximumByteCount: 700)
+        let stream: ValueStream<Int> = reading.stream(buffering, maximumCount: 9, maximumByteCount: 700)
         for value in 0..<8 { stream.add(value, wireByteCount: 100, isDatagram: isDatagram) }
         // A single value may be longer.
         stream.add(8, wireByteCount: 1000, isDatagram: isDatagram)
@@ -92,7 +90,7 @@ struct ValueStreamTests {
     @Test
     func datagramsGiveWayToNewerOnesAndNeverToTheStream() async {
         let reading = Reading()
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 2, high: 4))
+        let stream: ValueStream<Int> = reading.stream(maximumCount: 4)
         for value in 0..<12 { stream.add(value, wireByteCount: 8, isDatagram: !value.isMultiple(of: 3)) }
         // Four of the stream, with pause, and the newest four datagrams.
         #expect(reading.pauseCount == 1)
@@ -104,7 +102,7 @@ struct ValueStreamTests {
     @Test
     func readingPausesWhenTheBytesAreTooManyAndResumesAtHalf() async {
         let reading = Reading()
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 50, high: 100), maximumByteCount: 4000)
+        let stream: ValueStream<Int> = reading.stream(maximumCount: 100, maximumByteCount: 4000)
         for value in 0..<3 { stream.add(value, wireByteCount: 1000, isDatagram: false) }
         #expect(!reading.isPaused)
         stream.add(3, wireByteCount: 1000, isDatagram: false)
@@ -118,7 +116,7 @@ struct ValueStreamTests {
     @Test
     func aFinishedStreamDeliversItsBufferAndBlocksNobody() async {
         let reading = Reading()
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = reading.stream()
         for value in 0..<2 { stream.add(value) }
         stream.finish()
         #expect(!reading.isPaused)
@@ -130,7 +128,7 @@ struct ValueStreamTests {
     func aCancelledStreamGivesNothingMore() async {
         let reading = Reading()
         let ends = Atomic(0)
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = reading.stream()
         stream.onTermination { _ = ends.add(1, ordering: .relaxed) }
         for value in 0..<2 { stream.add(value) }
         stream.cancel()
@@ -146,7 +144,7 @@ struct ValueStreamTests {
 
     @Test
     func theFirstEndingStandsUnlessValuesAreDiscarded() async {
-        let stream: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = Reading().stream()
         #expect(stream.ending == nil)
         stream.add(0)
         stream.finish()
@@ -156,7 +154,7 @@ struct ValueStreamTests {
         stream.cancel()
         #expect(stream.ending?.reason?.kind == .closedByPeer)
 
-        let other: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        let other: ValueStream<Int> = Reading().stream()
         other.add(0)
         other.finish()
         other.cancel()
@@ -165,7 +163,7 @@ struct ValueStreamTests {
 
     @Test
     func tasksThatWaitGetAValueEach() async throws {
-        let stream: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = Reading().stream()
         let tasks = (0..<3).map { _ in Task { await stream.next(isolation: nil) } }
         try await eventually { stream.state.withLockedValue { $0.consumers.count } == 3 }
         for value in 0..<2 { stream.add(value) }
@@ -177,7 +175,7 @@ struct ValueStreamTests {
 
     @Test
     func aTaskThatIsCancelledWhileItWaitsEndsTheStream() async throws {
-        let stream: ValueStream<Int> = Reading().stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = Reading().stream()
         let task = Task { await stream.next(isolation: nil) }
         try await eventually { stream.state.withLockedValue { $0.consumers.count } == 1 }
         task.cancel()
@@ -193,11 +191,11 @@ struct ValueStreamTests {
         let hasTaken = DispatchSemaphore(value: 0)
         let box = Locked<ValueStream<Int>?>(nil)
         let stream = ValueStream<Int>(
-            .pausing(low: 1, high: 2), maximumByteCount: 1_000_000,
+            .waiting, maximumCount: 2, maximumByteCount: 1_000_000,
             pause: {
                 let stream = box.withLock { $0 }
                 DispatchQueue.global().async {
-                    for _ in 0..<2 { if case .value(_, let pause?)? = stream?.take() { reading.resume(pause) } }
+                    for _ in 0..<2 { _ = stream?.take() }
                     hasTaken.signal()
                 }
                 // Time enough to take both, were it not for the lock.
@@ -215,7 +213,7 @@ struct ValueStreamTests {
     func everyValueComesOnceAndInOrderWhileBothSidesRun() async {
         let reading = Reading()
         let count = 100_000
-        let stream: ValueStream<Int> = reading.stream(.pausing(low: 1, high: 2))
+        let stream: ValueStream<Int> = reading.stream()
         DispatchQueue(label: "producer").async {
             for value in 0..<count { stream.add(value) }
             stream.finish()
