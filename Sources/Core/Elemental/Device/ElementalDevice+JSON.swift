@@ -26,10 +26,7 @@ extension ElementalDevice {
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        addHandler(for: element.id) { bytes, device in
-            guard let json = JSON<Value>(received: bytes) else { return device.noteUndecodable(element.id) }
-            handler(json.value, device)
-        }
+        onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
@@ -43,7 +40,7 @@ extension ElementalDevice {
 
     /// The newest value received for the element, or `nil` if there is none or it cannot be decoded.
     public func value<Value>(of element: Element<JSON<Value>>) -> Value? {
-        newest[element.id]?.withUnsafeBytes { JSON<Value>(wireBytes: $0)?.value }
+        (value(of: element) as JSON<Value>?)?.value
     }
 
     package static func json<Value>(_ value: Value, _ element: ElementDefinition) throws(ElementalError) -> JSON<Value>
