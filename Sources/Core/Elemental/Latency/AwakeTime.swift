@@ -31,10 +31,7 @@ struct AwakeTime {
 
     /// - Returns: when the loop may fall asleep.
     mutating func noteArrival(at now: NIODeadline) -> NIODeadline {
-        if let last {
-            let gap = now - last
-            note(gap)
-        }
+        if let last { note(now - last) }
         last = now
         return end(from: now)
     }

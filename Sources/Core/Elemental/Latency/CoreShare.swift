@@ -39,26 +39,18 @@ struct CoreShare {
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used
-        if let delay {
-            guard self.elapsed >= delay else { return .stay }
-            self.delay = nil
-            defer { (self.elapsed, self.used) = (.zero, .zero) }
-            // Otherwise the other thread has left meanwhile.
-            return isShared(self.elapsed, self.used) ? advice() : .stay
-        }
-        guard self.elapsed >= Self.window else { return .stay }
-        if isShared(self.elapsed, self.used) {
+        guard self.elapsed >= delay ?? Self.window else { return .stay }
+        defer { (self.elapsed, self.used) = (.zero, .zero) }
+        let isSecondLook = delay.take() != nil
+        if isShared {
             // Another sleepless thread would not hold this one up for so long at once, so there is no race to leave.
-            if elapsed >= .nanoseconds(2 * Self.window.nanoseconds) {
-                (self.elapsed, self.used) = (.zero, .zero)
-                return advice()
-            }
+            if isSecondLook || elapsed >= .nanoseconds(2 * Self.window.nanoseconds) { return advice() }
             delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
-        } else {
+        } else if !isSecondLook {
+            // On a second look, the other thread may have left only now.
             moveCount = 0
             rest = Self.firstRest
         }
-        (self.elapsed, self.used) = (.zero, .zero)
         return .stay
     }
 
@@ -71,7 +63,5 @@ struct CoreShare {
         return .rest(rest)
     }
 
-    private func isShared(_ elapsed: TimeAmount, _ used: TimeAmount) -> Bool {
-        Double(used.nanoseconds) < Self.leastShare * Double(elapsed.nanoseconds)
-    }
+    private var isShared: Bool { Double(used.nanoseconds) < Self.leastShare * Double(elapsed.nanoseconds) }
 }
