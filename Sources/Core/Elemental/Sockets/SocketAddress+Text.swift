@@ -32,44 +32,29 @@ extension SocketAddress {
 /// The host of an address, without port or scope: equal for a host regardless of how the socket presents it (an IPv4
 /// address is `::ffff:a.b.c.d` on a dual-stack socket). Compared for every datagram, so it is two words.
 struct PeerHost: Hashable, Sendable {
-    private var words: (UInt64, UInt64)
+    private let high: UInt64
+    private let low: UInt64
 
     /// The host of a peer that has no address.
-    static let unknown = PeerHost()
+    static let unknown = PeerHost(0, 0)
 
-    private init() { words = (0, 0) }
+    private init(_ high: UInt64, _ low: UInt64) { (self.high, self.low) = (high, low) }
 
     init(_ address: SocketAddress) {
-        var words: (UInt64, UInt64) = (0, 0)
         switch address {
         case .v4(let v4):
-            words.1 =
-                UInt64(UInt32(bigEndian: v4.address.sin_addr.s_addr)).bigEndian | UInt64(0xffff_0000_0000).bigEndian
+            self.init(0, 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.address.sin_addr.s_addr)))
         case .v6(let v6):
-            withUnsafeBytes(of: v6.address.sin6_addr) { bytes in
-                withUnsafeMutableBytes(of: &words) { $0.copyMemory(from: bytes) }
-            }
+            let words = withUnsafeBytes(of: v6.address.sin6_addr) { $0.loadUnaligned(as: (UInt64, UInt64).self) }
+            self.init(UInt64(bigEndian: words.0), UInt64(bigEndian: words.1))
         case .unixDomainSocket:
-            break
+            self = .unknown
         }
-        self.words = words
     }
 
     /// The network of an IPv6 address, its first 64 bits; `nil` for an IPv4 address.
-    var network: UInt64? { words.0 == 0 ? nil : words.0 }
+    var network: UInt64? { high == 0 ? nil : high }
 
-    var isLoopback: Bool {
-        let bytes = withUnsafeBytes(of: words) { Array($0) }
-        // 127.0.0.0/8, and ::1.
-        return bytes[..<12] == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff] ? bytes[12] == 127 : bytes == Self.loopback
-    }
-
-    private static let loopback = [UInt8](repeating: 0, count: 15) + [1]
-
-    static func == (a: PeerHost, b: PeerHost) -> Bool { a.words == b.words }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(words.0)
-        hasher.combine(words.1)
-    }
+    /// 127.0.0.0/8, and ::1.
+    var isLoopback: Bool { high == 0 && (low >> 24 == 0xffff_7f || low == 1) }
 }
