@@ -73,16 +73,13 @@ final class DatagramSocket: Sendable {
     private static func send(
         _ bytes: UnsafeRawBufferPointer, _ descriptor: CInt, to remote: SocketAddress?
     ) -> Outcome {
-        guard let remote else { return send(bytes, descriptor, nil, 0) }
-        return remote.withSockAddr { send(bytes, descriptor, $0, socklen_t($1)) }
-    }
-
-    private static func send(
-        _ bytes: UnsafeRawBufferPointer, _ descriptor: CInt, _ address: UnsafePointer<sockaddr>?, _ length: socklen_t
-    ) -> Outcome {
         var hasFailedBefore = false
         while true {
-            if sendto(descriptor, bytes.baseAddress, bytes.count, flags, address, length) >= 0 { return .taken }
+            let count =
+                remote?.withSockAddr {
+                    sendto(descriptor, bytes.baseAddress, bytes.count, flags, $0, socklen_t($1))
+                } ?? sendto(descriptor, bytes.baseAddress, bytes.count, flags, nil, 0)
+            if count >= 0 { return .taken }
             switch errno {
             case EINTR: continue
             case EAGAIN, ENOBUFS: return .full
