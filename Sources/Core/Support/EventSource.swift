@@ -13,8 +13,8 @@ extension EventSource {
     /// Delivers an event to every handler and stream. Handlers run before this returns, in the order in which they were
     /// added.
     package func emit(_ event: Event) {
-        let (handlers, streams) = withSubscribers { $0.listeners }
-        for (_, handler) in handlers { handler(event) }
+        let (handlers, streams) = withSubscribers { ($0.handlers.all, $0.streams.all) }
+        for handler in handlers { handler(event) }
         for stream in streams { stream.yield(event) }
     }
 
@@ -24,19 +24,19 @@ extension EventSource {
     ///   second removal has no effect.
     @discardableResult
     package func addEventHandler(_ handler: @escaping @Sendable (Event) -> Void) -> @Sendable () -> Void {
-        let token = withSubscribers { $0.add(handler) }
-        return { [weak self] in _ = self?.withSubscribers { $0.take(token) } }
+        let token = withSubscribers { $0.handlers.add(handler) }
+        return { [weak self] in _ = self?.withSubscribers { $0.handlers.take(token) } }
     }
 
     /// Removes all handlers, which may retain the source.
-    package func removeEventHandlers() { _ = withSubscribers { $0.takeHandlers() } }
+    package func removeEventHandlers() { _ = withSubscribers { $0.handlers.takeAll() } }
 
     /// A stream of every event from now on, which ends with ``finishEventStreams()``.
     package func makeEventStream() -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingNewest(EventSubscribers<Event>.streamBufferCount))
         if let token = withSubscribers({ $0.add(continuation) }) {
-            continuation.onTermination = { [weak self] _ in _ = self?.withSubscribers { $0.take(token) } }
+            continuation.onTermination = { [weak self] _ in _ = self?.withSubscribers { $0.streams.take(token) } }
         } else {
             continuation.finish()
         }

@@ -93,7 +93,7 @@ final class ClientConnectionManager: ConnectionManager {
             sightings = nil
         case .configure:
             guard let device else { return }
-            device.beginMetrics()
+            MetricsReporter.shared.begin(device)
             connector.configure(device)
         case .reopen: device?.reopen(hasHello: current?.hasHello == true)
         case .emit(let event): device?.emit(event)

@@ -60,7 +60,8 @@ struct DeviceState {
     var inbound = Inbound()
     var endings = Endings()
     var events = EventSubscribers<DeviceEvent>()
-    var pings = Pings()
+    /// The pings that await their pongs, with the times of their arrival.
+    var pings = Registry<Outcome<Result<ContinuousClock.Instant, ElementalError>>>()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
     /// Opens when the service's catalogue is known, or known not to arrive.
@@ -96,27 +97,5 @@ struct UndecidedValues {
         guard count > 0, pings.count < Self.maximumPingCount, ping.contains(where: { $0 != 0 }) else { return false }
         pings.append([UInt8](ping))
         return true
-    }
-}
-
-/// The pings that await their pongs, by token.
-struct Pings {
-    /// When the pong arrived.
-    typealias Answer = Result<ContinuousClock.Instant, ElementalError>
-
-    private var waiting: [UInt64: Outcome<Answer>] = [:]
-    private var lastToken: UInt64 = 0
-
-    mutating func add(_ ping: Outcome<Answer>) -> UInt64 {
-        lastToken += 1
-        waiting[lastToken] = ping
-        return lastToken
-    }
-
-    mutating func take(_ token: UInt64) -> Outcome<Answer>? { waiting.removeValue(forKey: token) }
-
-    mutating func takeAll() -> [Outcome<Answer>] {
-        defer { waiting = [:] }
-        return Array(waiting.values)
     }
 }

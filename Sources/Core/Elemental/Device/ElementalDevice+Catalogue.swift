@@ -21,10 +21,9 @@ extension ElementalDevice {
         if Task.isCancelled { throw ElementalError(.cancelled, "the wait for the catalogue was cancelled") }
         throw ElementalError(
             .catalogueUnavailable,
-            hello == nil
-                ? "'\(name)' did not tell its elements within \(timeout); it is an older ElementalController or not an "
-                    + "element service. Give the elements yourself"
-                : "'\(name)' says hello but did not tell its elements within \(timeout). Give the elements yourself")
+            "'\(name)' did not tell its elements within \(timeout)"
+                + (hello == nil ? "; it is an older ElementalController or not an element service" : "")
+                + ". Give the elements yourself")
     }
 }
 

@@ -24,12 +24,17 @@ extension ElementalDevice {
         let cancelled = ElementalError(.cancelled, "the ping was cancelled")
         if Task.isCancelled { throw cancelled }
         let start = ContinuousClock.now
-        let outcome = Outcome<Pings.Answer>()
+        let outcome = Outcome<Result<ContinuousClock.Instant, ElementalError>>()
         let token = state.withLock { $0.pings.add(outcome) }
         defer { _ = state.withLock { $0.pings.take(token) } }
         var bytes = [UInt8](repeating: 0, count: size)
         withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
-        try sendPing(bytes, over: transport)
+        do throws(SendRefusal) {
+            try outbound.withLock { outbound throws(SendRefusal) in try outbound.appendPing(bytes, over: transport) }?
+                .wake()
+        } catch {
+            throw error.error(for: nil, length: size, to: name)
+        }
         let answer = await outcome.value(within: TimeAmount(timeout), on: eventLoop) {
             .failure(ElementalError(.timedOut, "no answer to a ping within \(timeout)"))
         }
@@ -56,17 +61,6 @@ extension ElementalDevice {
         state.withLock { state in
             state.inbound.statistics.roundTripTime = roundTrip
             state.inbound.roundTripCount += 1
-        }
-    }
-
-    private func sendPing(_ bytes: [UInt8], over transport: Transport) throws(ElementalError) {
-        do throws(SendRefusal) {
-            let connection = try outbound.withLock { outbound throws(SendRefusal) in
-                try outbound.appendPing(bytes, over: transport)
-            }
-            connection?.wake()
-        } catch {
-            throw error.error(for: nil, length: bytes.count, to: name)
         }
     }
 }

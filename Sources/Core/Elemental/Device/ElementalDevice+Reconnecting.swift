@@ -68,10 +68,4 @@ extension ElementalDevice: EventSource {
     package func withSubscribers<Result>(_ body: (inout EventSubscribers<DeviceEvent>) -> Result) -> Result {
         state.withLock { body(&$0.events) }
     }
-
-    func finishEvents() {
-        finishEventStreams()
-        // A device whose peer is a client never reconnects, so its handlers, which may retain it, are released.
-        if role == .client { removeEventHandlers() }
-    }
 }

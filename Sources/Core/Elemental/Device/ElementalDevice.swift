@@ -130,11 +130,13 @@ public final class ElementalDevice: Sendable {
     /// The connection has ended and will not be replaced.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
-        endMetrics()
+        MetricsReporter.shared.end(self)
         settleCatalogue(nil)
         for handler in state.withLock({ $0.endings.end(reason) }) { handler(reason) }
         emit(.disconnected(reason))
-        finishEvents()
+        finishEventStreams()
+        // A device whose peer is a client never reconnects, so its handlers, which may retain it, are released.
+        if role == .client { removeEventHandlers() }
     }
 
     /// The device is connected again.
@@ -150,7 +152,7 @@ public final class ElementalDevice: Sendable {
             state.events.reopen()
             state.reconnectionCount += 1
         }
-        beginMetrics()
+        MetricsReporter.shared.begin(self)
     }
 }
 
@@ -199,6 +201,7 @@ extension ElementalDevice {
     func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {
         let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
         if token == nil, let reason { handler(reason) }
-        return HandlerRegistration { [state] in if let token { _ = state.withLock { $0.endings.take(token) } } }
+        return HandlerRegistration { [state] in if let token { _ = state.withLock { $0.endings.handlers.take(token) } }
+        }
     }
 }

@@ -34,8 +34,8 @@ final class HandlerTable: Sendable {
     private struct State {
         var byElement: [Int8: [(token: UInt64, handler: HandlerSnapshot.Handler)]] = [:]
         var forAll: [(token: UInt64, handler: AnyValueHandler)] = []
-        var forProgress: [(token: UInt64, handler: ProgressHandler)] = []
-        var forRefusals: [(token: UInt64, handler: RefusalHandler)] = []
+        var forProgress = Registry<ProgressHandler>()
+        var forRefusals = Registry<RefusalHandler>()
         var lastToken: UInt64 = 0
         /// The tokens of handlers that are about to be added. Cancelling one before that removes its token.
         var reserved: Set<UInt64> = []
@@ -48,8 +48,6 @@ final class HandlerTable: Sendable {
         /// the lock.
         mutating func take(_ token: UInt64) -> State {
             let before = self
-            forProgress.removeAll { $0.token == token }
-            forRefusals.removeAll { $0.token == token }
             forAll.removeAll { $0.token == token }
             for id in byElement.keys { byElement[id]?.removeAll { $0.token == token } }
             return before
@@ -65,11 +63,9 @@ final class HandlerTable: Sendable {
     /// Grows with every change.
     var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    var snapshot: HandlerSnapshot {
-        state.withLock { state in
-            HandlerSnapshot(
-                byElement: state.byElement.mapValues { $0.map(\.handler) }, forAll: state.forAll.map(\.handler))
-        }
+    /// The handlers of received values.
+    var handlers: HandlerSnapshot.Handlers {
+        state.withLock { ($0.byElement.mapValues { $0.map(\.handler) }, $0.forAll.map(\.handler)) }
     }
 
     /// The number of handlers, and of those that are about to be added.
@@ -119,26 +115,20 @@ final class HandlerTable: Sendable {
     }
 
     func addForProgress(_ handler: @escaping ProgressHandler) -> HandlerRegistration {
-        state.withLock { state in
-            state.lastToken += 1
-            state.forProgress.append((state.lastToken, handler))
-            return HandlerRegistration(table: self, token: state.lastToken)
-        }
+        let token = state.withLock { $0.forProgress.add(handler) }
+        return HandlerRegistration { [self] in _ = state.withLock { $0.forProgress.take(token) } }
     }
 
     func addForRefusals(_ handler: @escaping RefusalHandler) -> HandlerRegistration {
-        state.withLock { state in
-            state.lastToken += 1
-            state.forRefusals.append((state.lastToken, handler))
-            return HandlerRegistration(table: self, token: state.lastToken)
-        }
+        let token = state.withLock { $0.forRefusals.add(handler) }
+        return HandlerRegistration { [self] in _ = state.withLock { $0.forRefusals.take(token) } }
     }
 
     /// The handlers for refused values, which are rare.
-    var refusalHandlers: [RefusalHandler] { state.withLock { $0.forRefusals.map(\.handler) } }
+    var refusalHandlers: [RefusalHandler] { state.withLock { $0.forRefusals.all } }
 
     /// The handlers for the progress of large values; read once per piece, so the lock is cheap enough.
-    var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.map(\.handler) } }
+    var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.all } }
 
     func remove(_ token: UInt64) {
         // What was removed is released without the lock: it may hold the last reference to an object of the program.
@@ -172,6 +162,8 @@ final class HandlerSnapshot: @unchecked Sendable {
         init(_ body: @escaping ValueHandler) { self.body = body }
     }
 
+    typealias Handlers = (byElement: [Int8: [Handler]], forAll: [AnyValueHandler])
+
     let forAll: [AnyValueHandler]
     let hasForAll: Bool
     /// The handlers that come after those for all elements; `nil` for none.
@@ -183,6 +175,16 @@ final class HandlerSnapshot: @unchecked Sendable {
     /// Retained once each, for as long as the snapshot lives.
     private let handlers: UnsafeMutablePointer<Unmanaged<Handler>>
     private let handlerCount: Int
+
+    /// All handlers of the first before any of the second.
+    convenience init(_ first: Handlers, _ second: Handlers) {
+        if first.forAll.isEmpty {
+            self.init(byElement: first.byElement.merging(second.byElement) { $0 + $1 }, forAll: second.forAll)
+        } else {
+            let next = HandlerSnapshot(byElement: second.byElement, forAll: second.forAll)
+            self.init(byElement: first.byElement, forAll: first.forAll, next: next.isEmpty ? nil : next)
+        }
+    }
 
     init(byElement: [Int8: [Handler]], forAll: [AnyValueHandler], next: HandlerSnapshot? = nil) {
         self.forAll = forAll
@@ -201,23 +203,6 @@ final class HandlerSnapshot: @unchecked Sendable {
             }
         }
         (starts + idCount).initialize(to: Int32(position))
-    }
-
-    /// The handlers of two snapshots, all of the first before any of the second.
-    static func joining(_ first: HandlerSnapshot, _ second: HandlerSnapshot) -> HandlerSnapshot {
-        if second.isEmpty { return first }
-        if first.isEmpty { return second }
-        if first.hasForAll { return HandlerSnapshot(byElement: first.byElement, forAll: first.forAll, next: second) }
-        return HandlerSnapshot(
-            byElement: first.byElement.merging(second.byElement) { $0 + $1 }, forAll: second.forAll)
-    }
-
-    private var byElement: [Int8: [Handler]] {
-        var all: [Int8: [Handler]] = [:]
-        for id in 0..<idCount where starts[id] < starts[id + 1] {
-            all[Int8(id)] = (starts[id]..<starts[id + 1]).map { handlers[Int($0)].takeUnretainedValue() }
-        }
-        return all
     }
 
     private var isEmpty: Bool { handlerCount == 0 && !hasForAll }
@@ -268,7 +253,7 @@ struct HandlerView {
         unmanagedOwn = .passUnretained(own)
         // Behind the tables' versions if these have ever changed: work may have been postponed.
         (sharedVersion, ownVersion) = (0, 0)
-        snapshot = .joining(shared.snapshot, own.snapshot)
+        snapshot = HandlerSnapshot(shared.handlers, own.handlers)
         handlers = .passUnretained(snapshot)
     }
 
@@ -292,7 +277,7 @@ struct HandlerView {
     ///   stale again.
     mutating func refresh(at versions: (shared: UInt64, own: UInt64)) {
         (sharedVersion, ownVersion) = versions
-        snapshot = .joining(shared.snapshot, own.snapshot)
+        snapshot = HandlerSnapshot(shared.handlers, own.handlers)
         handlers = .passUnretained(snapshot)
     }
 }

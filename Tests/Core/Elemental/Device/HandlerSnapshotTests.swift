@@ -37,19 +37,14 @@ struct HandlerSnapshotTests {
     func ofTwoSnapshotsTheFirstOnesHandlersAreCalledFirst() async throws {
         let device = try await Self.device()
         let called = Transcript<String>()
-        func snapshot(_ name: String, _ ids: Int8...) -> HandlerSnapshot {
+        func handlers(_ name: String, _ ids: Int8...) -> HandlerSnapshot.Handlers {
             let handler = HandlerSnapshot.Handler { value, _ in called.add("\(name)\(value.bytes.first ?? 0)") }
-            return HandlerSnapshot(
-                byElement: Dictionary(uniqueKeysWithValues: ids.map { ($0, [handler]) }), forAll: [])
+            return (Dictionary(uniqueKeysWithValues: ids.map { ($0, [handler]) }), [])
         }
-        let (first, second) = (snapshot("a", 2, 7), snapshot("b", 0, 7, 9))
-        let none = HandlerSnapshot(byElement: [:], forAll: [])
-        let both = HandlerSnapshot.joining(first, second)
+        let both = HandlerSnapshot(handlers("a", 2, 7), handlers("b", 0, 7, 9))
         call(both, Array(0...10), device)
         #expect(called.all == ["b0", "a2", "a7", "b7", "b9"])
         #expect(both.next == nil)
-        #expect(HandlerSnapshot.joining(first, none) === first)
-        #expect(HandlerSnapshot.joining(none, second) === second)
     }
 
     @Test
@@ -65,7 +60,7 @@ struct HandlerSnapshotTests {
                 observed = token
                 let handler = table.reserve()
                 #expect(table.add(handler, for: 1) { _, _ in withExtendedLifetime(token) {} })
-                snapshot = table.snapshot
+                snapshot = HandlerSnapshot(table.handlers, HandlerTable.none.handlers)
                 table.remove(handler)
             }
             #expect(observed != nil)
