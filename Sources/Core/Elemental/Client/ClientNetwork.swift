@@ -40,9 +40,7 @@ struct SystemNetwork: ClientNetwork {
             .channelOption(.autoRead, value: false)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelOption(.recvAllocator, value: ByteChannel.receiveAllocator)
-        for (option, value) in TCPWatch.options(
-            interval: options.limits.heartbeatInterval, silence: options.limits.maximumSilence)
-        {
+        for (option, value) in TCPWatch.options(options.limits) {
             bootstrap = bootstrap.channelOption(option, value: value)
         }
         switch endpoint {

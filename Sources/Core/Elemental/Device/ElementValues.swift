@@ -149,7 +149,7 @@ extension ElementalDevice {
             pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
             didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
-        let ending = addEnding { stream.finish($0) }
+        let ending = addEnding { stream.terminate(.disconnected($0)) }
         stream.onTermination {
             registration.cancel()
             ending.cancel()

@@ -30,8 +30,10 @@ extension ElementalDevice {
         var bytes = [UInt8](repeating: 0, count: size)
         withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
         do throws(SendRefusal) {
-            try outbound.withLock { outbound throws(SendRefusal) in try outbound.appendPing(bytes, over: transport) }?
-                .wake()
+            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+                try outbound.appendPing(bytes, over: transport)
+            }
+            connection?.wake()
         } catch {
             throw error.error(for: nil, length: size, to: name)
         }

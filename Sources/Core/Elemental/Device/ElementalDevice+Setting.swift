@@ -97,13 +97,13 @@ extension ElementalDevice {
 
 /// Gathers the values that a service refuses while this exists.
 package final class Refusals: Sendable {
-    private let refused: Locked<[Int8: ValueRefusal]>
+    private let refused = Locked<[Int8: ValueRefusal]>([:])
     private let registration: HandlerRegistration
 
     package init(of device: ElementalDevice) {
-        let refused = Locked<[Int8: ValueRefusal]>([:])
-        self.refused = refused
-        registration = device.onRefusal { element, refusal, _ in refused.withLock { $0[element.id] = refusal } }
+        registration = device.onRefusal { [refused] element, refusal, _ in
+            refused.withLock { $0[element.id] = refusal }
+        }
     }
 
     deinit { registration.cancel() }

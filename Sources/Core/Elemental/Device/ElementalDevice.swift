@@ -201,7 +201,8 @@ extension ElementalDevice {
     func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {
         let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
         if token == nil, let reason { handler(reason) }
-        return HandlerRegistration { [state] in if let token { _ = state.withLock { $0.endings.handlers.take(token) } }
+        return HandlerRegistration { [state] in
+            if let token { _ = state.withLock { $0.endings.handlers.take(token) } }
         }
     }
 }

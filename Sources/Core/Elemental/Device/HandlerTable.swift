@@ -85,19 +85,19 @@ final class HandlerTable: Sendable {
     /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) -> Bool {
-        change { state in
-            guard state.reserved.remove(token) != nil else { return false }
-            state.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler)))
-            return true
-        }
+        add(token) { $0.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler))) }
     }
 
     /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) -> Bool {
+        add(token) { $0.forAll.append((token, handler)) }
+    }
+
+    private func add(_ token: UInt64, _ body: (inout State) -> Void) -> Bool {
         change { state in
             guard state.reserved.remove(token) != nil else { return false }
-            state.forAll.append((token, handler))
+            body(&state)
             return true
         }
     }
@@ -257,8 +257,7 @@ struct HandlerView {
         handlers = .passUnretained(snapshot)
     }
 
-    // Two properties: for one that looks at both tables the compiler copied the whole view, with its references, for every
-    // value, and a value took twice as long to receive (Swift 6.3.1).
+    // Two properties: with one that looks at both tables a value took twice as long to receive (measured).
     /// Whether a shared handler was added or cancelled since the snapshot was taken.
     var isSharedStale: Bool {
         @inline(__always) get { unmanagedShared._withUnsafeGuaranteedRef { $0.version } != sharedVersion }

@@ -161,10 +161,6 @@ final class ValueStream<Value: Sendable>: Sendable {
         return count
     }
 
-    /// The device has ended. Buffered values can still be consumed, and no longer exert backpressure.
-    @inlinable
-    func finish(_ reason: DisconnectReason) { terminate(.disconnected(reason)) }
-
     // MARK: The consumer's side
 
     @inlinable
@@ -204,6 +200,8 @@ final class ValueStream<Value: Sendable>: Sendable {
         return next
     }
 
+    /// Refuses further values. If the device has ended, buffered ones can still be consumed, and no longer exert
+    /// backpressure.
     @inlinable
     func terminate(_ ending: StreamEnding) {
         let (consumers, pause, onTermination) = state.withLockedValue { state in

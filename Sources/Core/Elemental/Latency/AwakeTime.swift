@@ -3,11 +3,6 @@ import NIOCore
 /// Decides when a connection keeps its event loop awake: for a while after each value, between the values of a steady
 /// fast flow, and around the expected time of the next value of a steady slower one. No clock, no threads.
 struct AwakeTime {
-    struct Window: Equatable {
-        let start: NIODeadline
-        let end: NIODeadline
-    }
-
     /// The longest period that is worth a whole core.
     static let longestPeriod = TimeAmount.milliseconds(5)
     /// Somewhat more than the period of a flow at 50 Hz.
@@ -66,9 +61,9 @@ struct AwakeTime {
     private var isFast: Bool { shortGapCount >= Self.fastCount }
 
     /// The expected time of the next value, if the loop may sleep until then.
-    var nextWindow: Window? {
+    var nextWindow: Range<NIODeadline>? {
         guard let last, period > Self.longestPeriod else { return nil }
         let margin = TimeAmount.nanoseconds(period.nanoseconds / 8)
-        return Window(start: last + period - margin, end: last + period + margin + hold)
+        return last + period - margin..<last + period + margin + hold
     }
 }

@@ -39,17 +39,17 @@ final class ConnectionWakefulness: Wakefulness {
 
     /// Wakes the loop shortly before the next value of a steady flow is due.
     private func awaitNextValue(at now: NIODeadline) {
-        guard !isNextValueAwaited, let window = awakeTime.nextWindow, now < window.start else { return }
+        guard !isNextValueAwaited, let window = awakeTime.nextWindow, now < window.lowerBound else { return }
         isNextValueAwaited = true
-        eventLoop.assumeIsolated().scheduleTask(deadline: window.start) { [self] in
+        eventLoop.assumeIsolated().scheduleTask(deadline: window.lowerBound) { [self] in
             isNextValueAwaited = false
             guard let loop, let window = awakeTime.nextWindow else { return }
             let now = NIODeadline.now()
             // Values may have arrived meanwhile; after the last value of a flow, none is awaited again.
-            if now < window.start {
+            if now < window.lowerBound {
                 awaitNextValue(at: now)
-            } else if now < window.end {
-                loop.stayAwake(until: window.end, now: now)
+            } else if now < window.upperBound {
+                loop.stayAwake(until: window.upperBound, now: now)
             }
         }
     }

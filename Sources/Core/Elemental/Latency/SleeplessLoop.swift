@@ -34,6 +34,7 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// The last check: the time, and the thread's processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     private var turned = NIODeadline.distantFuture
+    /// It sleeps as usual until then.
     private var restEnd = NIODeadline.uptimeNanoseconds(0)
     /// Called on time while the loop is awake.
     private let tickers: TickerQueue
@@ -161,12 +162,9 @@ final class SleeplessLoop: ChannelInboundHandler {
         switch advice {
         case .stay: break
         case .move: _ = cscheduling_leave_core()
-        case .rest(let time): rest(until: now + time)
+        case .rest(let time): restEnd = now + time
         }
     }
-
-    /// Sleeps as usual until then.
-    func rest(until end: NIODeadline) { restEnd = end }
 
     private static var usedTime: TimeAmount {
         var time = timespec()

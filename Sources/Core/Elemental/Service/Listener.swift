@@ -123,9 +123,7 @@ struct Listener: Sendable {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try server.value.receive(channel) }
             }
-        for (option, value) in TCPWatch.options(
-            interval: configuration.limits.heartbeatInterval, silence: configuration.limits.maximumSilence)
-        {
+        for (option, value) in TCPWatch.options(configuration.limits) {
             bootstrap = bootstrap.childChannelOption(option, value: value)
         }
         if let address = configuration.address {

@@ -72,24 +72,19 @@ final class Watchdog {
         guard !isOver else { return }
         let now = device.eventLoop.now
         if let time = receiver.lastBatchTime { heartbeat?.noteHeard(at: time) }
+        let next: NIODeadline
         switch heartbeat?.step(at: now, listens: !device.isPaused, sentByteCount: sender.writtenByteCount) {
-        case nil:
-            return
-        case .dead:
-            report(.silent)
-        case .ping(let next):
+        case nil: return
+        case .dead: return report(.silent)
+        case .ping(let time):
             pingTime = now
             report(.needsPing)
-            scheduleHeartbeat(next)
-        case .wait(let next):
-            scheduleHeartbeat(next)
+            // Sending the ping may have ended the connection.
+            if isOver { return }
+            next = time
+        case .wait(let time): next = time
         }
-    }
-
-    private func scheduleHeartbeat(_ time: NIODeadline) {
-        // Sending the ping may have ended the connection.
-        guard !isOver else { return }
-        heartbeatTimer = device.eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in checkHeartbeat() }
+        heartbeatTimer = device.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in checkHeartbeat() }
     }
 
     /// A pong was received. Those of the heartbeat are numbered 0.

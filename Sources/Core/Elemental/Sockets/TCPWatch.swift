@@ -6,14 +6,10 @@ import Support
 enum TCPWatch {
     /// The socket options that a bootstrap sets on a channel.
     ///
-    /// - Parameters:
-    ///   - interval: the time between two probes; `nil` for the system's.
-    ///   - silence: how long a peer may be silent before it counts as dead; `nil` for the system's limit.
-    static func options(interval: Duration?, silence: Duration?) -> [(
-        option: ChannelOptions.Types.SocketOption, value: Int
-    )] {
+    /// - Parameter limits: the heartbeat's are those of the probes. Without a heartbeat the system's apply.
+    static func options(_ limits: DeviceLimits) -> [(ChannelOptions.Types.SocketOption, Int)] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]
-        guard let interval, let silence else { return options }
+        guard let interval = limits.heartbeatInterval, let silence = limits.maximumSilence else { return options }
         // The system refuses more: 32,767 s and 127 probes on Linux (MAX_TCP_KEEPIDLE and MAX_TCP_KEEPCNT of its tcp.h).
         let seconds = min(max(1, interval.components.seconds), 32_767)
         options.append((tcp(TCP_KEEPINTVL), Int(clamping: seconds)))

@@ -30,11 +30,11 @@ struct LowestLatencyTests {
         for number in 0..<100 {
             #expect(awake.noteArrival(at: deadline(number * 10_000)) == deadline(number * 10_000 + 500))
         }
-        #expect(awake.nextWindow == AwakeTime.Window(start: deadline(998_750), end: deadline(1_001_750)))
+        #expect(awake.nextWindow == deadline(998_750)..<deadline(1_001_750))
         // One that is late moves it, for a while.
         _ = awake.noteArrival(at: deadline(1_002_000))
         let late = try #require(awake.nextWindow)
-        #expect(late.end > deadline(1_014_000))
+        #expect(late.upperBound > deadline(1_014_000))
         // A fast flow is awake all the time, and after a pause nothing is awaited.
         for number in 0..<1000 { _ = awake.noteArrival(at: deadline(1_002_000 + number * 1000)) }
         #expect(awake.nextWindow == nil)
@@ -66,7 +66,7 @@ struct LowestLatencyTests {
             let time = number * 20_000 + number % 3 * 200
             if number > 1 {
                 let window = try #require(awake.nextWindow)
-                #expect(window.start < deadline(time) && deadline(time) < window.end)
+                #expect(window.lowerBound < deadline(time) && deadline(time) < window.upperBound)
             }
             for part in 0..<3 { _ = awake.noteArrival(at: deadline(time + part * 100)) }
         }

@@ -224,6 +224,6 @@ struct ValueStreamTests {
 }
 
 extension ValueStream {
-    fileprivate func finish() { finish(DisconnectReason(.closedByPeer, isExpected: true)) }
+    fileprivate func finish() { terminate(.disconnected(DisconnectReason(.closedByPeer, isExpected: true))) }
     fileprivate func add(_ value: Value) { add(value, wireByteCount: 8, isDatagram: false) }
 }
