@@ -26,7 +26,7 @@ struct Connector: Sendable {
         }
         try checkPort()
         let eventLoop = options.eventLoopGroup.next()
-        let metrics = MetricsAccount.current(service: service ?? "", device: peerName, role: .client)
+        let metrics = MetricsAccount.current(service: service ?? "", device: peerName, role: "client")
         let device: ElementalDevice
         do {
             device = try await eventLoop.submit { makeDevice(on: eventLoop, metrics) }.get()

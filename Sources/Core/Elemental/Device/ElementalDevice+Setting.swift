@@ -76,19 +76,18 @@ extension ElementalDevice {
         }
         guard hello?.features.contains(.ping) == true else { return }
         let datagrams = values.filter { $0.element.transport == .udp }
-        var attempt = 1
-        while !datagrams.isEmpty {
+        for attempt in 1...Self.datagramAttempts where !datagrams.isEmpty {
             do throws(ElementalError) {
                 _ = try await ping(over: .udp, timeout: timeout / (Self.datagramAttempts + 1))
                 break
             } catch {
                 guard error.code == .timedOut else { throw error }
+                guard attempt < Self.datagramAttempts else {
+                    throw ElementalError(
+                        .timedOut,
+                        "sent, but \(name) does not answer over UDP; the values may be lost (is UDP blocked?)")
+                }
             }
-            guard attempt < Self.datagramAttempts else {
-                throw ElementalError(
-                    .timedOut, "sent, but \(name) does not answer over UDP; the values may be lost (is UDP blocked?)")
-            }
-            attempt += 1
             for (element, value) in datagrams { try send(value, to: element) }
         }
         _ = try await ping(timeout: timeout)

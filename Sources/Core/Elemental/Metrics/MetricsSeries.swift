@@ -5,11 +5,6 @@ import Support
 ///
 /// The clients of a service share an account: they choose their names, so there could be any number of them.
 struct MetricsAccount: Sendable, Hashable {
-    /// Which end this program is.
-    enum Role: String {
-        case client, service
-    }
-
     fileprivate let factory: any MetricsFactory
     /// Tells backends apart.
     nonisolated(unsafe) private let identity: AnyObject
@@ -17,16 +12,17 @@ struct MetricsAccount: Sendable, Hashable {
     /// name of the service's instance, or its host and port; and the role. `instance` belongs to Prometheus.
     fileprivate let dimensions: [(String, String)]
 
-    init(_ factory: any MetricsFactory, service: String, device: String, role: Role) {
+    init(_ factory: any MetricsFactory, service: String, device: String, role: String) {
         self.factory = factory
         identity = factory as AnyObject
-        dimensions = [("service", service), ("device", device), ("role", role.rawValue)]
+        dimensions = [("service", service), ("device", device), ("role", role)]
     }
 
-    /// The account of a client's device or of a service; `nil` if the program has no backend for metrics.
+    /// The account of a client's device or of a service, `client` or `service` by its role; `nil` if the program has no
+    /// backend for metrics.
     ///
     /// Call it in the program's task, which may have a backend of its own.
-    static func current(service: String, device: String, role: Role) -> MetricsAccount? {
+    static func current(service: String, device: String, role: String) -> MetricsAccount? {
         let factory = MetricsSystem.factory
         guard !(factory is NOOPMetricsHandler) else { return nil }
         return MetricsAccount(factory, service: service, device: device, role: role)

@@ -18,7 +18,7 @@ struct Listener: Sendable {
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {
         let configuration = service.configuration
         let eventLoop = configuration.eventLoopGroup.next()
-        let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: .service)
+        let metrics = MetricsAccount.current(service: service.name, device: service.displayName, role: "service")
         do {
             let keys = try await configuration.security.load(now: configuration.acceptClock)
             let server = try await eventLoop.submit {

@@ -3,13 +3,10 @@ import NIOCore
 extension SocketAddress {
     /// Address and port as people write them: `192.168.1.7:5000`, `[fe80::1%3]:5000`.
     var text: String {
-        guard let ip = ipAddress, let port else { return description }
-        if case .v6(let v6) = self {
-            if let v4 = unmappedIPv4 { return "\(v4):\(port)" }
-            let scope = v6.address.sin6_scope_id
-            return scope == 0 || ip.contains("%") ? "[\(ip)]:\(port)" : "[\(ip)%\(scope)]:\(port)"
-        }
-        return "\(ip):\(port)"
+        guard let ip = unmappedIPv4 ?? ipAddress, let port else { return description }
+        guard case .v6(let v6) = self, unmappedIPv4 == nil else { return "\(ip):\(port)" }
+        let scope = v6.address.sin6_scope_id
+        return scope == 0 || ip.contains("%") ? "[\(ip)]:\(port)" : "[\(ip)%\(scope)]:\(port)"
     }
 
     /// The IPv4 address within `::ffff:a.b.c.d`, as a dual-stack socket presents IPv4 peers.

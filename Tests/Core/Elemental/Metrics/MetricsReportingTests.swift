@@ -106,11 +106,11 @@ struct MetricsReportingTests {
     func accountsOfDifferentBackendsAreDifferent() {
         #expect(account("a") == account("a"))
         #expect(account("a") != account("b"))
-        #expect(account("a") != MetricsAccount(MemoryBackend(), service: "passing", device: "a", role: .client))
+        #expect(account("a") != MetricsAccount(MemoryBackend(), service: "passing", device: "a", role: "client"))
     }
 
     private func account(_ device: String) -> MetricsAccount {
-        MetricsAccount(backend, service: "passing", device: device, role: .client)
+        MetricsAccount(backend, service: "passing", device: device, role: "client")
     }
 
     /// In a process of its own, because a program has one backend for good.
