@@ -57,6 +57,10 @@ extension ElementalError {
 }
 
 extension Connector {
+    var unexpectedAnswer: ElementalError {
+        ElementalError(.connectionFailed, "'\(peerName)' does not answer as expected")
+    }
+
     func explain(
         _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
     ) -> ElementalError {

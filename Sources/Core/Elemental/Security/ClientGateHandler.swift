@@ -9,7 +9,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    enum Outcome {
+    enum Outcome: Sendable {
         case authorised(AuthorisingService)
         case asked(PairingOffer)
         case windowOpened(OpenedPairing)

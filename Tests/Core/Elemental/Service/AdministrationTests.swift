@@ -21,8 +21,8 @@ struct AdministrationTests {
     }
 
     private static func pair(_ port: Int, with secret: PairingSecret) async throws -> TrustedService {
-        try await ElementalDevice.pair(
-            host: "127.0.0.1", port: port, as: "newcomer",
+        try await ServicePlace.address(host: "127.0.0.1", port: port).pair(
+            as: "newcomer",
             options: options(Ed25519Identity(), InMemoryTrustStore())
         ) { request in
             #expect(request.kind == secret.kind)
