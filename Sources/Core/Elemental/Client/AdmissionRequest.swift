@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A one-shot request of a client on a connection without a session: pairing or an admin's command.
+/// What a client asks a service for on an encrypted connection: admission, pairing or an admin's command.
 struct AdmissionRequest: Sendable {
     typealias Answer = (outcome: ClientGateHandler.Outcome, address: SocketAddress?)
 
@@ -18,6 +18,15 @@ struct AdmissionRequest: Sendable {
 }
 
 extension Connector {
+    /// A request to a service whose key is known.
+    func request(
+        _ purpose: ClientAdmission.Purpose, to expected: ExpectedService, at endpoint: ServiceEndpoint
+    ) -> AdmissionRequest {
+        AdmissionRequest(
+            identity: expected.identity, purpose: purpose, accepts: { expected.accepts($0) },
+            explain: { explain($0, endpoint, expected) })
+    }
+
     /// Connects, asks, and closes the connection. Cancelling the task stops it, unless the service is already being
     /// stored.
     ///
@@ -99,26 +108,18 @@ private final class AdmissionAttempt {
         guard promise != nil else { return channel.close(promise: nil) }
         self.channel = channel
         let address = channel.remoteAddress
-        let plan = ClientGateHandler.Plan(
-            accepts: request.accepts,
-            makeAdmission: { [connector, request] key in
-                ClientAdmission(
-                    request.purpose, service: connector.service, name: connector.ownName,
-                    own: request.identity.fingerprint, peer: key, pinned: request.pinned)
-            },
-            store: { [self] service, step in
-                if step == .pending {
-                    guard promise != nil else {
-                        return eventLoop.makeFailedFuture(ElementalError.connectingCancelled)
-                    }
-                    isStoring = true
+        let store: ClientGateHandler.Store = { [self] service, step in
+            if step == .pending {
+                guard promise != nil else {
+                    return eventLoop.makeFailedFuture(ElementalError.connectingCancelled)
                 }
-                return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [request] in
-                    try request.store(service, step, address)
-                }
-            },
-            timeout: TimeAmount(connector.options.timeout))
-        try ClientGateHandler.begin(on: channel, as: request.identity, plan) { [self] result in
+                isStoring = true
+            }
+            return NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) { [request] in
+                try request.store(service, step, address)
+            }
+        }
+        try ClientGateHandler.begin(on: channel, connector, request, store: store) { [self] result in
             switch result {
             case .success(let outcome):
                 finish(.success((outcome, address)))

@@ -19,7 +19,7 @@ extension DiscoveredService {
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await Connector(place: .found(self), ownName: "", options: options).openPairing(duration, role, kind)
+        try await ServicePlace.found(self).openPairing(for: duration, role: role, kind, options: options)
     }
 
     /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
@@ -31,7 +31,11 @@ extension DiscoveredService {
     public func revoke(
         _ client: Fingerprint, options: ConnectOptions
     ) async throws(ElementalError) -> RemoteRevocation {
-        try await Connector(place: .found(self), ownName: "", options: options).revoke(client)
+        let connector = Connector(place: .found(self), ownName: "", options: options)
+        guard case .revoked(let revocation) = try await connector.administer(.revoke(client)) else {
+            throw connector.unexpectedAnswer
+        }
+        return revocation
     }
 }
 
@@ -40,26 +44,16 @@ extension ServicePlace {
     package func openPairing(
         for duration: Duration, role: ElementalWire.Role, _ kind: PairingSecret.Kind, options: ConnectOptions
     ) async throws(ElementalError) -> OpenedPairing {
-        try await Connector(place: self, ownName: "", options: options).openPairing(duration, role, kind)
+        let seconds = UInt16(clamping: max(duration, .seconds(1)).components.seconds)
+        let connector = Connector(place: self, ownName: "", options: options)
+        let outcome = try await connector.administer(.openWindow(seconds: seconds, role, kind))
+        guard case .windowOpened(let window) = outcome else { throw connector.unexpectedAnswer }
+        return window
     }
 }
 
 extension Connector {
-    func openPairing(
-        _ duration: Duration, _ role: Role, _ kind: PairingSecret.Kind
-    ) async throws(ElementalError) -> OpenedPairing {
-        let seconds = UInt16(clamping: max(duration, .seconds(1)).components.seconds)
-        let outcome = try await administer(.openWindow(seconds: seconds, role, kind))
-        guard case .windowOpened(let window) = outcome else { throw unexpectedAnswer }
-        return window
-    }
-
-    func revoke(_ client: Fingerprint) async throws(ElementalError) -> RemoteRevocation {
-        guard case .revoked(let revocation) = try await administer(.revoke(client)) else { throw unexpectedAnswer }
-        return revocation
-    }
-
-    private func administer(
+    fileprivate func administer(
         _ purpose: ClientAdmission.Purpose
     ) async throws(ElementalError) -> ClientGateHandler.Outcome {
         try await ask { keys in
@@ -69,9 +63,7 @@ extension Connector {
             let expected = try security.decide(
                 target(), announced: place.discovered?.security, proven: nil, name: peerName)
             guard let expected else { throw ElementalError.notPaired(peerName) }
-            return AdmissionRequest(
-                identity: expected.identity, purpose: purpose, accepts: { expected.accepts($0) },
-                explain: { explain($0, place.endpoint, expected) })
+            return request(purpose, to: expected, at: place.endpoint)
         }.outcome
     }
 }

@@ -35,12 +35,21 @@ extension DiscoveredService {
 extension ServicePlace {
     /// Pairs with the service.
     ///
-    /// - Parameter enter: returns what the service shows; `nil` to give up.
+    /// - Parameter enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile, so it
+    ///   takes no place of the service.
     package func pair(
         as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        try await Connector(place: self, ownName: name, options: options).pair(role, enter)
+        let connector = Connector(place: self, ownName: name, options: options)
+        let asking = try await connector.pair(nil, role)
+        guard case .asked(let offer) = asking.outcome else { throw connector.unexpectedAnswer }
+        let request = PairingRequest(
+            kind: offer.kind, service: offer.service, timeLeft: .seconds(Int(offer.seconds)))
+        guard let secret = await enter(request) else { throw .connectingCancelled }
+        let (outcome, address) = try await connector.pair(secret, role)
+        guard case .authorised(let service) = outcome else { throw connector.unexpectedAnswer }
+        return connector.trusted(service.fingerprint, service.service, service.role, at: address)
     }
 }
 
@@ -58,22 +67,8 @@ extension Connector {
     /// How many of a service's addresses are stored.
     private static let maximumHostCount = 8
 
-    /// - Parameter enter: asks the user. The client is not connected meanwhile, so it takes no place of the service.
-    func pair(
-        _ role: Role, isolation: isolated (any Actor)? = #isolation,
-        _ enter: (PairingRequest) async -> PairingSecret?
-    ) async throws(ElementalError) -> TrustedService {
-        guard case .asked(let offer) = try await pair(nil, role).outcome else { throw unexpectedAnswer }
-        let request = PairingRequest(
-            kind: offer.kind, service: offer.service, timeLeft: .seconds(Int(offer.seconds)))
-        guard let secret = await enter(request) else { throw .connectingCancelled }
-        let (outcome, address) = try await pair(secret, role)
-        guard case .authorised(let service) = outcome else { throw unexpectedAnswer }
-        return trusted(service.fingerprint, service.service, service.role, at: address)
-    }
-
     /// - Parameter secret: `nil` to ask which kind has to be entered.
-    private func pair(
+    fileprivate func pair(
         _ secret: PairingSecret?, _ role: Role
     ) async throws(ElementalError) -> AdmissionRequest.Answer {
         try await ask { keys in
@@ -93,11 +88,11 @@ extension Connector {
                         if step == .withdrawn { peers.withdraw(service) } else { try peers.pin(service, own: own) }
                     }
                 },
-                explain: explainPairing)
+                explain: { explain($0, "cannot pair with '\(peerName)'") })
         }
     }
 
-    private func trusted(
+    fileprivate func trusted(
         _ fingerprint: Fingerprint, _ name: String, _ role: Role, at address: SocketAddress?
     ) -> TrustedService {
         let target = target()
@@ -106,22 +101,5 @@ extension Connector {
         return TrustedService(
             fingerprint: fingerprint, service: service ?? name, instance: peerName,
             hosts: hosts.prefix(Self.maximumHostCount).map { TrustedService.Host($0, port: target.port) }, role: role)
-    }
-
-    private func explainPairing(_ failure: ClientGateHandler.Failure) -> ElementalError {
-        let what = "cannot pair with '\(peerName)'"
-        switch failure {
-        case .refused(.ownIdentity):
-            return ElementalError(.invalidState, "\(what): \(AdmissionRefusal.ownIdentity.sentence)")
-        case .refused(let refusal): return ElementalError(refusal, what)
-        case .timedOut: return ElementalError(.timedOut, "\(what): it did not answer in time")
-        case .otherKey, .notEncrypted:
-            return ElementalError(
-                .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
-        case .notStored(let error):
-            return ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
-        case .unanswered: return .unanswered(what)
-        case .closed: return ElementalError(.connectionFailed, "\(what): it ended the connection")
-        }
     }
 }
