@@ -69,13 +69,13 @@ package struct ServiceFindings: Sendable {
     }
 
     private var hint: String {
-        if let name, !found.isEmpty { return Self.hint(name, found.map(\.name)) }
+        if let name, !found.isEmpty { return Self.suggestion(name, found.map(\.name)) }
         guard let service, let otherServices else { return "" }
         return otherServices.isEmpty
-            ? "; no other element service was found either" : Self.hint(service, otherServices.sorted())
+            ? "; no other element service was found either" : Self.suggestion(service, otherServices.sorted())
     }
 
-    private static func hint(_ name: String, _ names: [String]) -> String {
+    private static func suggestion(_ name: String, _ names: [String]) -> String {
         let near = NearNames.closest(to: name, among: names)
         if !near.isEmpty { return "; did you mean \(quotedList(near))?" }
         return names.isEmpty ? "" : "; there are: \(quotedList(names, "and"))"
