@@ -151,8 +151,8 @@ struct SessionRefusalTests {
         var options = ConnectOptions()
         options.timeout = Patience.wait
         options.security = .automatic(identity: client, store: clientStore)
-        _ = try await ElementalDevice.pair(
-            host: "127.0.0.1", port: try #require(service.port), as: "elsewhere", role: role, options: options
+        _ = try await ServicePlace.address(host: "127.0.0.1", port: try #require(service.port)).pair(
+            as: "elsewhere", role: role, options: options
         ) { _ in PairingSecret(code: code) }
     }
 

@@ -136,7 +136,7 @@ struct ErrorTests {
             #expect(
                 await errorCode { try await ElementalDevice.connect(host: host, port: port, as: "x") } == .invalidValue)
             let pairing = await errorCode {
-                try await ElementalDevice.pair(host: host, port: port, as: "x", options: .patient) { _ in nil }
+                try await ServicePlace.address(host: host, port: port).pair(as: "x", options: .patient) { _ in nil }
             }
             #expect(pairing == .invalidValue)
         }

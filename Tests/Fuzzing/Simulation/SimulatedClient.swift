@@ -48,7 +48,7 @@ final class SimulatedClient: @unchecked Sendable {
         device = ElementalDevice(
             role: .service, name: World.name, address: nil, service: World.service,
             elements: ElementTable(knowsElements ? Track.all : []), executor: LoopExecutor(on: world.loop),
-            limits: limits, logger: options.logger, manager: NIOLoopBound(manager, eventLoop: world.loop))
+            limits: limits, logger: options.logger, manager: NIOLoopBoundBox(manager, eventLoop: world.loop))
         box.client = self
         device.onEvent { [unowned self] event in
             trace("\(name): \(event)")

@@ -223,3 +223,14 @@ extension ServiceSession {
         wake.open()
     }
 }
+
+extension ServicePlace {
+    /// Whether `other` is at another host, address or port.
+    fileprivate func differs(from other: ServicePlace) -> Bool {
+        switch (self, other) {
+        case (.found(let own), .found(let other)):
+            own.port != other.port || own.host != other.host || own.addresses != other.addresses
+        default: self != other
+        }
+    }
+}

@@ -31,7 +31,7 @@ struct CommonListing {
     }
 
     /// Of an entry that claims to be an instance.
-    private enum State {
+    private enum State: Equatable {
         case queued
         case checking(Int)
         /// The check failed; the next one is due at that time.
@@ -46,7 +46,6 @@ struct CommonListing {
         var failures = 0
         var delay = BackOff()
 
-        var isProven: Bool { if case .proven = state { true } else { false } }
         var isWaiting: Bool { if case .waiting = state { true } else { false } }
 
         mutating func restart(as state: State) {
@@ -66,8 +65,8 @@ struct CommonListing {
     private var entries: [ServiceInstance: Entry] = [:]
     private var told: [ServiceInstance: ServiceInstance] = [:]
     private var toldUnresolved: Set<ServiceInstance> = []
-    private var newEntries: [ServiceInstance] = []
-    private var repeated: [ServiceInstance] = []
+    private var newEntries: ArraySlice<ServiceInstance> = []
+    private var repeated: ArraySlice<ServiceInstance> = []
     private var checksUnderWay = 0
     private var lastCheck = 0
     private var isTicking = false
@@ -77,8 +76,11 @@ struct CommonListing {
         switch input {
         case .listing(.found(let service)), .listing(.updated(let service)): list(service)
         case .listing(.gone(let instance)): remove(instance)
-        case .listing(.unresolved(let instance, let error)): noteUnresolved(instance, error)
-        case .listing(.failed(let error, let delay)): actions.append(.tell(.failed(error, delay)))
+        case .listing(.unresolved(let instance, let error)):
+            let name = name(of: instance)
+            if name == nil { toldUnresolved.insert(instance) }
+            tell(.unresolved(instance, error), as: name)
+        case .listing(let event): tell(event)
         case .answer(let check, let result): settle(check, result, at: now)
         case .tick: repeatChecks(at: now)
         }
@@ -86,6 +88,10 @@ struct CommonListing {
         startTicking()
         defer { actions = [] }
         return actions
+    }
+
+    private mutating func tell(_ event: ServiceBrowser.Event, as claim: ServiceInstance? = nil) {
+        actions.append(.tell(ElementalBrowser.Event(event, as: claim)))
     }
 
     private mutating func list(_ service: ResolvedService) {
@@ -98,11 +104,11 @@ struct CommonListing {
         entries[instance]?.service = service
         switch claim {
         case .nothing:
-            actions.append(.tell(.updated(DiscoveredService(service))))
+            tell(.updated(service))
         case .instance(let claimed) where old.service.isAtSamePlace(as: service):
-            guard told[claimed] == instance, old.isProven else { return }
-            actions.append(.tell(.updated(DiscoveredService(service, as: claimed))))
-        case .instance where old.isProven || old.isWaiting:
+            guard told[claimed] == instance, old.state == .proven else { return }
+            tell(.updated(service), as: claimed)
+        case .instance where old.state == .proven || old.isWaiting:
             entries[instance]?.restart(as: .queued)
             newEntries.append(instance)
         case .instance, .invalid:
@@ -116,7 +122,7 @@ struct CommonListing {
         switch claim {
         case .nothing:
             toldUnresolved.remove(instance)
-            actions.append(.tell(.found(DiscoveredService(service))))
+            tell(.found(service))
         case .invalid:
             actions.append(.note("\(instance) is not shown: what it claims to be can be no service (\(service.txt))"))
         case .instance:
@@ -128,41 +134,33 @@ struct CommonListing {
         withdraw(instance)
         newEntries.removeAll { $0 == instance }
         repeated.removeAll { $0 == instance }
-        if toldUnresolved.remove(instance) != nil { actions.append(.tell(.gone(instance))) }
+        if toldUnresolved.remove(instance) != nil { tell(.gone(instance)) }
     }
 
-    /// Removes an entry, and reports that it is gone if it was reported under a name of its own.
-    private mutating func withdraw(_ instance: ServiceInstance) {
-        guard let entry = entries.removeValue(forKey: instance) else { return }
-        switch entry.claim {
-        case .nothing: actions.append(.tell(.gone(instance)))
-        case .instance(let claimed) where told[claimed] == instance: release(claimed)
-        case .instance, .invalid: break
-        }
-    }
-
-    /// Gives a claimed name to another verified entry, or reports that it is gone.
-    private mutating func release(_ claimed: ServiceInstance) {
-        let heir = entries.first { $0.value.isProven && $0.value.claim == .instance(claimed) }
-        told[claimed] = heir?.key
-        let event = heir.map { ElementalBrowser.Event.updated(DiscoveredService($0.value.service, as: claimed)) }
-        actions.append(.tell(event ?? .gone(claimed)))
-    }
-
-    private mutating func noteUnresolved(_ instance: ServiceInstance, _ error: ZeroconfError) {
+    /// The name under which an entry is reported; `nil` if it is not.
+    private func name(of instance: ServiceInstance) -> ServiceInstance? {
         switch entries[instance]?.claim {
-        case .instance(let claimed) where told[claimed] == instance:
-            actions.append(.tell(.unresolved(claimed, error)))
-        case .nothing:
-            actions.append(.tell(.unresolved(instance, error)))
-        case .instance, .invalid, nil:
-            toldUnresolved.insert(instance)
-            actions.append(.tell(.unresolved(instance, error)))
+        case .nothing: instance
+        case .instance(let claimed) where told[claimed] == instance: claimed
+        case .instance, .invalid, nil: nil
         }
+    }
+
+    private mutating func withdraw(_ instance: ServiceInstance) {
+        let name = name(of: instance)
+        entries[instance] = nil
+        if let name { release(name) }
+    }
+
+    /// Gives a name to another verified entry that claims it, or reports that it is gone.
+    private mutating func release(_ claimed: ServiceInstance) {
+        let heir = entries.first { $0.value.state == .proven && $0.value.claim == .instance(claimed) }
+        told[claimed] = heir?.key
+        tell(heir.map { .updated($0.value.service) } ?? .gone(claimed), as: claimed)
     }
 
     private mutating func startChecks() {
-        while checksUnderWay < Self.maximumCheckCount, let instance = nextToCheck() {
+        while checksUnderWay < Self.maximumCheckCount, let instance = newEntries.popFirst() ?? repeated.popFirst() {
             guard let entry = entries[instance], case .queued = entry.state, case .instance(let claimed) = entry.claim
             else { continue }
             lastCheck += 1
@@ -171,11 +169,6 @@ struct CommonListing {
             let limit = entry.failures == 0 ? Self.firstLimit : Self.repeatedLimit
             actions.append(.check(Check(number: lastCheck, entry: instance, claim: claimed, limit: limit)))
         }
-    }
-
-    private mutating func nextToCheck() -> ServiceInstance? {
-        if !newEntries.isEmpty { return newEntries.removeFirst() }
-        return repeated.isEmpty ? nil : repeated.removeFirst()
     }
 
     private mutating func settle(
@@ -196,13 +189,11 @@ struct CommonListing {
     private mutating func prove(
         _ instance: ServiceInstance, _ claimed: ServiceInstance, at now: ContinuousClock.Instant
     ) {
-        guard var entry = entries[instance] else { return }
-        entry.restart(as: .proven)
-        entries[instance] = entry
+        guard let entry = entries[instance] else { return }
+        entries[instance]?.restart(as: .proven)
         toldUnresolved.remove(instance)
-        let service = DiscoveredService(entry.service, as: claimed)
         guard let holder = told.updateValue(instance, forKey: claimed) else {
-            return actions.append(.tell(.found(service)))
+            return tell(.found(entry.service), as: claimed)
         }
         if holder != instance, let other = entries[holder] {
             if other.service.isAtSamePlace(as: entry.service) {
@@ -213,7 +204,7 @@ struct CommonListing {
             // The instance is here now, so it has left the other place.
             fail(holder, claimed, "which is at \(entry.service.host):\(entry.service.port)", at: now)
         }
-        actions.append(.tell(.updated(service)))
+        tell(.updated(entry.service), as: claimed)
     }
 
     private mutating func fail(

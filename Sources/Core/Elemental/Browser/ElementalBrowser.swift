@@ -70,7 +70,7 @@ public final class ElementalBrowser: Sendable {
             if isCommon {
                 await CommonListing.run(events, logger: logger, emit)
             } else {
-                for await event in events where !emit(Self.translate(event)) { break }
+                for await event in events where !emit(Event(event)) { break }
             }
             continuation.finish()
         }
@@ -90,33 +90,43 @@ public final class ElementalBrowser: Sendable {
         named name: String? = nil, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> DiscoveredService {
         let events = try events()
-        let search = ServiceSearch(service: service, name: name, timeout: timeout)
-        return try await search.run(events)
-    }
-
-    private static func translate(_ event: ServiceBrowser.Event) -> Event {
-        switch event {
-        case .found(let resolved): .found(DiscoveredService(resolved))
-        case .updated(let resolved): .updated(DiscoveredService(resolved))
-        case .gone(let instance): .gone(instance)
-        case .unresolved(let instance, let error): .unresolved(instance, error)
-        case .failed(let error, let delay): .failed(error, delay)
+        let findings = Locked(ServiceFindings(service: service, name: name, timeout: timeout))
+        let found = await withTaskGroup(of: DiscoveredService?.self) { group in
+            group.addTask {
+                for await event in events {
+                    if let service = findings.withLock({ $0.record(event) }) { return service }
+                }
+                return nil
+            }
+            group.addTask {
+                await Delay.wait(timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
         }
+        if let found { return found }
+        if Task.isCancelled { throw ElementalError(.cancelled, "the search was cancelled") }
+        throw findings.withLock { $0.error }
     }
 }
 
 extension ElementalBrowser.Event {
-    static func gone(_ instance: ServiceInstance) -> Self {
-        .gone(service: instance.type.name, name: instance.name)
-    }
-
-    static func unresolved(_ instance: ServiceInstance, _ error: ZeroconfError) -> Self {
-        .unresolved(
-            service: instance.type.name, name: instance.name, ElementalError(.discoveryFailed, error.message))
-    }
-
-    static func failed(_ error: ZeroconfError, _ delay: Duration) -> Self {
-        .failed(ElementalError(.discoveryFailed, error.message), retryIn: delay)
+    /// - Parameter claim: the verified instance that an entry of the common listing claims to be.
+    init(_ event: ServiceBrowser.Event, as claim: ServiceInstance? = nil) {
+        switch event {
+        case .found(let resolved): self = .found(DiscoveredService(resolved, as: claim))
+        case .updated(let resolved): self = .updated(DiscoveredService(resolved, as: claim))
+        case .gone(let listed):
+            let instance = claim ?? listed
+            self = .gone(service: instance.type.name, name: instance.name)
+        case .unresolved(let listed, let error):
+            let instance = claim ?? listed
+            self = .unresolved(
+                service: instance.type.name, name: instance.name, ElementalError(.discoveryFailed, error.message))
+        case .failed(let error, let delay):
+            self = .failed(ElementalError(.discoveryFailed, error.message), retryIn: delay)
+        }
     }
 }
 

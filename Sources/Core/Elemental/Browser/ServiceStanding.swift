@@ -21,18 +21,16 @@ public enum ServiceStanding: Sendable, Hashable {
     ///   - peers: the services that the client trusts.
     ///   - own: the client's fingerprint.
     package init(to service: DiscoveredService, among peers: TrustedPeers, own: Fingerprint) {
-        switch peers.match(ConnectionTarget(service), own: own) {
-        case .pinned(let entry):
-            guard let key = service.shortFingerprint else {
-                self = .keyMissing
-                return
+        let key = service.shortFingerprint
+        self =
+            switch peers.match(ConnectionTarget(service), own: own) {
+            case .pinned where key == nil: .keyMissing
+            case .pinned(let entry) where key != entry.fingerprint.short: .keyChanged
+            case .pinned(let entry), .renamed(let entry): .paired(entry.role)
+            case .own: .own
+            // Another service of a known host must be paired itself.
+            case .knownHost, .sibling, .nothing: .none
             }
-            self = key == entry.fingerprint.short ? .paired(entry.role) : .keyChanged
-        case .renamed(let entry): self = .paired(entry.role)
-        case .own: self = .own
-        // Another service of a known host must be paired itself.
-        case .knownHost, .sibling, .nothing: self = .none
-        }
     }
 
     /// The standing as one word, for programs: `none`, `own`, `paired`, `keyChanged`, `keyMissing`.
@@ -51,29 +49,30 @@ public enum ServiceStanding: Sendable, Hashable {
 }
 
 extension ConnectionTarget {
-    init(_ service: DiscoveredService) {
-        self.init(
-            service: service.service, instance: service.name, hosts: service.addresses,
-            port: UInt16(clamping: service.port), advertisedIdentity: service.shortFingerprint)
+    /// A service by its place alone.
+    init(_ endpoint: ServiceEndpoint) {
+        switch endpoint {
+        case .host(let host, let port): self.init(hosts: [host], port: UInt16(clamping: port))
+        case .addresses(let addresses):
+            self.init(hosts: addresses.map(\.hostText), port: UInt16(clamping: addresses.first?.port ?? 0))
+        }
+    }
+
+    init(_ found: DiscoveredService) {
+        self.init(found.endpoint)
+        (service, instance, advertisedIdentity) = (found.service, found.name, found.shortFingerprint)
     }
 }
 
 /// The services that a client trusts, read again when they have changed.
 package struct TrustedServices: Sendable {
-    private let own: Fingerprint
-    private let store: any TrustStore
+    private let keys: ClientSecurity.Keys
     private var known: TrustWatch.Snapshot?
-
-    /// - Parameter own: the client's fingerprint.
-    package init(own: Fingerprint, store: any TrustStore) {
-        self.own = own
-        self.store = store
-    }
 
     /// `nil` if the client has no identity, and so trusts no service.
     package init?(_ security: ClientSecurity) {
         guard let keys = security.keys else { return nil }
-        self.init(own: keys.identity.fingerprint, store: keys.store)
+        self.keys = keys
     }
 
     /// Reads the store on a thread that may block, if it has changed.
@@ -82,7 +81,7 @@ package struct TrustedServices: Sendable {
     /// - Throws: what the store throws if it cannot be read.
     @discardableResult
     package mutating func update() async throws -> Bool {
-        let (store, revision) = (store, known?.revision)
+        let (store, revision) = (keys.store, known?.revision)
         let read = try await NIOThreadPool.singleton.runIfActive { try TrustWatch.Snapshot(store, since: revision) }
         guard let read else { return false }
         known = read
@@ -92,7 +91,7 @@ package struct TrustedServices: Sendable {
     /// How the client stands to a service, as of the last ``update()``.
     package func standing(to service: DiscoveredService) -> ServiceStanding {
         guard let known else { return .none }
-        return ServiceStanding(to: service, among: known.peers, own: own)
+        return ServiceStanding(to: service, among: known.peers, own: keys.identity.fingerprint)
     }
 
     /// The service that is paired under a name, as of the last ``update()``.

@@ -81,10 +81,7 @@ struct SecurityEntries: Hashable {
 
     private static func isShortFingerprint(_ text: String) -> Bool {
         text.utf8.count == identityCharacterCount
-            && text.utf8.allSatisfy {
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0)
-                    || (UInt8(ascii: "2")...UInt8(ascii: "7")).contains($0)
-            }
+            && text.utf8.allSatisfy("abcdefghijklmnopqrstuvwxyz234567".utf8.contains)
     }
 
     var isSilent: Bool { policy == nil || policy == .open }

@@ -40,13 +40,13 @@ final class ClientConnection: SessionOwner {
         self.session = session
         guard connector.options.allowsUDP, connector.elements?.usesUDP != false, session.allowsDatagrams,
             let remote = session.bytes.remoteAddress
-        else { return greet(session, udpPort: 0) }
+        else { return greet(session) }
         openDatagrams(session, to: remote) { [self] error in
             guard session.isOpen else { return }
             if let error {
                 session.logger.warning("no UDP socket", metadata: ["device": "\(device.name)", "error": "\(error)"])
             }
-            greet(session, udpPort: UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0))
+            greet(session)
             session.flush()
         }
     }
@@ -93,13 +93,13 @@ final class ClientConnection: SessionOwner {
         }
     }
 
-    private func greet(_ session: Session, udpPort: UInt16) {
+    private func greet(_ session: Session) {
+        let udpPort = UInt16(session.sender.datagramSink?.socket.channel.localAddress?.port ?? 0)
         session.sender.queue(.deviceName, connector.ownName.utf8.prefix(SystemElement.maximumNameByteCount))
         if udpPort != 0, let protection = session.datagramProtection {
             session.sender.queue(.datagramSecret, protection.offer())
         }
-        let hello = Hello(features: .ofClient, udpPort: udpPort)
-        session.sender.queue(.hello, hello.wireBytes)
+        session.sender.queue(.hello, Hello(features: .ofClient, udpPort: udpPort).wireBytes)
     }
 
     var decidesByName: Bool { false }
@@ -194,17 +194,8 @@ extension ClientConnection {
     /// Encrypts a connected channel, and adds a session once the service has admitted this client.
     private func secure(_ channel: any Channel, _ expected: ExpectedService) throws {
         opening = channel
-        let own = expected.identity.fingerprint
-        let plan = ClientGateHandler.Plan(
-            accepts: { expected.accepts($0) },
-            makeAdmission: { [connector] key in
-                ClientAdmission(
-                    .connect(connector.options.security.role), service: connector.service, name: connector.ownName,
-                    own: own, peer: key)
-            },
-            store: { [device] _, _ in device.eventLoop.makeSucceededVoidFuture() },
-            timeout: TimeAmount(connector.options.timeout))
-        try ClientGateHandler.begin(on: channel, as: expected.identity, plan) { [self] result in
+        let request = connector.request(.connect(connector.options.security.role), to: expected, at: endpoint)
+        try ClientGateHandler.begin(on: channel, connector, request) { [self] result in
             opening = nil
             do {
                 guard case .authorised(let service) = try result.get() else { return }
@@ -216,12 +207,13 @@ extension ClientConnection {
                 expected.noteReached(service.fingerprint, at: channel.remoteAddress)
                 device.state.withLock { $0.identity.fingerprint = service.fingerprint }
                 device.note(grantedRole: service.role)
-                let protection = DatagramProtection(isService: false, own: own, peer: service.fingerprint)
+                let protection = DatagramProtection(
+                    isService: false, own: expected.identity.fingerprint, peer: service.fingerprint)
                 try begin(on: channel, expectsHello: true, .pipeline, protection)
             } catch {
                 channel.close(promise: nil)
                 guard let failure = error as? ClientGateHandler.Failure else { return fail(error) }
-                if !tryAgain(after: failure, expected) { fail(connector.explain(failure, endpoint, expected)) }
+                if !tryAgain(after: failure, expected) { fail(request.explain(failure)) }
             }
         }
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// Establishes the connections of a client's device, on its event loop: carries out what a ``ClientMachine`` decides.
 ///
 /// It retains the device while there is a connection or one is pending, and releases it when idle.
-final class ClientConnectionManager: ConnectionManager {
+final class ClientConnectionManager {
     typealias Machine = ClientMachine<ConnectionWaiter>
 
     let connector: Connector
@@ -42,6 +42,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     var isIdle: Bool { machine.state == .idle }
 
+    /// Connects the device, unless it is connected, and resumes the waiter.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
         self.device = device
@@ -50,6 +51,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
+    /// Ends what is active: an established connection gracefully, everything else immediately.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     /// - Returns: whether the connection will be replaced.

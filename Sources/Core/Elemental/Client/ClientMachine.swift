@@ -123,11 +123,7 @@ extension ClientMachine {
         } else if !closes {
             return []
         }
-        let isUnwanted: Bool
-        switch state {
-        case .connecting(_, isReturn: false): isUnwanted = waiters.isEmpty
-        default: isUnwanted = false
-        }
+        let isUnwanted = if case .connecting(_, isReturn: false) = state { waiters.isEmpty } else { false }
         if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled, isExpected: true)) }
         return actions
     }

@@ -25,14 +25,7 @@ struct Connector: Sendable {
             throw ElementalError(.invalidValue, "a client needs a name, by which the service shows it")
         }
         try checkPort()
-        let eventLoop = options.eventLoopGroup.next()
-        let metrics = MetricsAccount.current(service: service ?? "", device: peerName, role: "client")
-        let device: ElementalDevice
-        do {
-            device = try await eventLoop.submit { makeDevice(on: eventLoop, metrics) }.get()
-        } catch {
-            throw ElementalError(.connectionFailed, "cannot connect to \(place.endpoint.text)", cause: error)
-        }
+        let device = makeDevice(on: options.eventLoopGroup.next())
         try await device.connect(closesWhenCancelled: true)
         return device
     }
@@ -47,13 +40,14 @@ struct Connector: Sendable {
         }
     }
 
-    private func makeDevice(on eventLoop: any EventLoop, _ metrics: MetricsAccount?) -> ElementalDevice {
+    private func makeDevice(on eventLoop: any EventLoop) -> ElementalDevice {
         var limits = options.limits
         limits.handshakeTimeout = options.timeout
         let device = ElementalDevice(
             role: .service, name: peerName, address: nil, service: service, elements: ElementTable(elements ?? []),
             executor: LoopExecutor(on: eventLoop), limits: limits, logger: logger,
-            manager: NIOLoopBound(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop), metrics: metrics)
+            manager: .makeBoxSendingValue(ClientConnectionManager(self, on: eventLoop), eventLoop: eventLoop),
+            metrics: .current(service: service ?? "", device: peerName, role: "client"))
         device.state.withLock { state in
             state.inbound.keepsLongValues = options.keepsLongValues
             state.inbound.memory = options.memory
@@ -63,20 +57,12 @@ struct Connector: Sendable {
 
     /// What to look up among the trusted services.
     ///
-    /// - Parameter sighted: where Zeroconf found the service since; `nil` for the first place.
+    /// - Parameter sighted: where Zeroconf found the service since, perhaps under another name; `nil` for the first
+    ///   place.
     func target(_ sighted: DiscoveredService? = nil) -> ConnectionTarget {
-        let found = sighted ?? place.discovered
-        var target = ConnectionTarget(
-            service: service, instance: service == nil ? nil : peerName, hosts: [], port: 0,
-            advertisedIdentity: found?.shortFingerprint)
-        switch found?.endpoint ?? place.endpoint {
-        case .host(let host, let port):
-            target.hosts = [host]
-            target.port = UInt16(clamping: port)
-        case .addresses(let addresses):
-            target.hosts = addresses.map(\.hostText)
-            target.port = UInt16(clamping: addresses.first?.port ?? 0)
-        }
+        guard let found = sighted ?? place.discovered else { return ConnectionTarget(place.endpoint) }
+        var target = ConnectionTarget(found)
+        target.instance = peerName
         return target
     }
 }

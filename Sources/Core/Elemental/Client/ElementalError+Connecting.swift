@@ -7,13 +7,6 @@ extension ElementalError {
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
 
-    static func unanswered(_ what: String) -> ElementalError {
-        ElementalError(
-            .connectionFailed,
-            "\(what): the connection was closed before an answer, twice; the service may limit handshakes, or not be an "
-                + "element service. Try again in a few seconds")
-    }
-
     static func noDevice(_ reason: DisconnectReason, _ other: Peer) -> ElementalError {
         let peer = other.text
         return switch reason.kind {
@@ -48,7 +41,7 @@ extension ElementalError {
             case .pairingClosed, .pairingBusy: .pairingClosed
             case .wrongCode: .wrongCode
             case .timedOut: .timedOut
-            case .alreadyPaired: .identityChanged
+            case .alreadyPaired: refusal == .ownIdentity ? .invalidState : .identityChanged
             case .nameTaken: .nameTaken
             default: .refused
             }
@@ -57,46 +50,62 @@ extension ElementalError {
 }
 
 extension Connector {
+    var unexpectedAnswer: ElementalError {
+        ElementalError(.connectionFailed, "'\(peerName)' does not answer as expected")
+    }
+
+    /// Why an encrypted connection to a service whose key is known was not established.
     func explain(
         _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
     ) -> ElementalError {
         let target = explainTarget(endpoint)
-        switch failure {
-        case .otherKey(let key):
-            guard expected.match.requiresTLS else { return .notPaired(peerName) }
+        switch (failure, expected.match) {
+        case (.otherKey(let key), let match):
+            guard match.requiresTLS else { return .notPaired(peerName) }
             if case .identityChanged = expected.verdict(on: key) { return .identityChanged(peerName) }
             return ElementalError(
                 .notPaired,
                 "\(target): \(expected.reason), and what answers there is another service, which is not; pair them first "
                     + "(elemental pair), or connect to it by its name")
-        case .notEncrypted(let reason):
-            switch expected.match {
-            case .nothing, .sibling:
-                return ElementalError(
-                    .notPaired,
-                    "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
-            case .knownHost:
-                return ElementalError(
-                    .connectionFailed,
-                    "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
-                        + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
-                        + "\(peerName) --security open")
-            case .pinned, .renamed, .own:
-                return ElementalError(
-                    .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
-            }
+        case (.notEncrypted(let reason), .nothing), (.notEncrypted(let reason), .sibling):
+            return ElementalError(
+                .notPaired,
+                "\(target): it does not offer encrypted connections; it is open, or an older program (\(reason))")
+        case (.notEncrypted(let reason), .knownHost):
+            return ElementalError(
+                .connectionFailed,
+                "\(target): \(expected.reason), and what answers there offers no encryption (\(reason)); if it is "
+                    + "another service, connect to it by its name (elemental browse shows it), or without encryption: "
+                    + "\(peerName) --security open")
+        case (.notEncrypted(let reason), _):
+            return ElementalError(
+                .connectionFailed, "\(target): it is paired, but no encrypted connection came about (\(reason))")
+        default: return explain(failure, target)
+        }
+    }
+
+    /// Why a service did not answer a request, or does not grant it.
+    ///
+    /// - Parameter what: what could not be done.
+    func explain(_ failure: ClientGateHandler.Failure, _ what: String) -> ElementalError {
+        switch failure {
+        case .refused(let refusal): ElementalError(refusal, what)
         case .timedOut:
-            return ElementalError(
+            ElementalError(
                 .timedOut,
-                "\(target): it accepted the connection, but did not admit this client within \(options.timeout)")
-        case .unanswered: return .unanswered(target)
+                "\(what): it accepted the connection, but did not admit this client within \(options.timeout)")
+        case .unanswered:
+            ElementalError(
+                .connectionFailed,
+                "\(what): the connection was closed before an answer, twice; the service may limit handshakes, or not be "
+                    + "an element service. Try again in a few seconds")
         case .closed:
-            return ElementalError(
-                .connectionFailed, "\(target): it ended the connection before it admitted this client")
-        case .refused(let refusal):
-            return ElementalError(refusal, target)
+            ElementalError(.connectionFailed, "\(what): it ended the connection before it admitted this client")
+        case .otherKey, .notEncrypted:
+            ElementalError(
+                .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
         case .notStored(let error):
-            return explain(error, endpoint)
+            ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
         }
     }
 

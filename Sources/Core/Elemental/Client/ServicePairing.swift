@@ -32,36 +32,24 @@ extension DiscoveredService {
     }
 }
 
-extension ElementalDevice {
-    /// Pairs this client with a service by host and port, without Zeroconf.
-    ///
-    /// - Parameters:
-    ///   - host: a host name or an address.
-    ///   - port: the service's port.
-    ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: the role that the client asks for. It gets this or what the service offers, whichever is less.
-    ///   - options: with the client's identity and store in ``ConnectOptions/security``.
-    ///   - enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile.
-    /// - Returns: what was stored about the service.
-    /// - Throws: ``ElementalError`` as ``DiscoveredService/pair(as:role:options:isolation:_:)`` does.
-    @discardableResult
-    package static func pair(
-        host: String, port: Int, as name: String, role: ElementalWire.Role = .control, options: ConnectOptions,
-        isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
-    ) async throws(ElementalError) -> TrustedService {
-        try await ServicePlace.address(host: host, port: port).pair(as: name, role: role, options: options, enter)
-    }
-}
-
 extension ServicePlace {
     /// Pairs with the service.
     ///
-    /// - Parameter enter: returns what the service shows; `nil` to give up.
+    /// - Parameter enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile, so it
+    ///   takes no place of the service.
     package func pair(
-        as name: String, role: ElementalWire.Role, options: ConnectOptions,
+        as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
     ) async throws(ElementalError) -> TrustedService {
-        try await Connector(place: self, ownName: name, options: options).pair(role, enter)
+        let connector = Connector(place: self, ownName: name, options: options)
+        let asking = try await connector.pair(nil, role)
+        guard case .asked(let offer) = asking.outcome else { throw connector.unexpectedAnswer }
+        let request = PairingRequest(
+            kind: offer.kind, service: offer.service, timeLeft: .seconds(Int(offer.seconds)))
+        guard let secret = await enter(request) else { throw .connectingCancelled }
+        let (outcome, address) = try await connector.pair(secret, role)
+        guard case .authorised(let service) = outcome else { throw connector.unexpectedAnswer }
+        return connector.trusted(service.fingerprint, service.service, service.role, at: address)
     }
 }
 
@@ -79,35 +67,17 @@ extension Connector {
     /// How many of a service's addresses are stored.
     private static let maximumHostCount = 8
 
-    /// - Parameter enter: asks the user. The client is not connected meanwhile, so it takes no place of the service.
-    func pair(
-        _ role: Role, isolation: isolated (any Actor)? = #isolation,
-        _ enter: (PairingRequest) async -> PairingSecret?
-    ) async throws(ElementalError) -> TrustedService {
-        let offer = try await pair(nil, role) { outcome, _ in
-            if case .asked(let offer) = outcome { offer } else { nil }
-        }
-        let request = PairingRequest(
-            kind: offer.kind, service: offer.service, timeLeft: .seconds(Int(offer.seconds)))
-        guard let secret = await enter(request) else { throw .connectingCancelled }
-        return try await pair(secret, role) { outcome, address in
-            guard case .authorised(let service) = outcome else { return nil }
-            return trusted(service.fingerprint, service.service, service.role, at: address)
-        }
-    }
-
     /// - Parameter secret: `nil` to ask which kind has to be entered.
-    private func pair<Answer: Sendable>(
-        _ secret: PairingSecret?, _ role: Role,
-        _ answer: @escaping @Sendable (ClientGateHandler.Outcome, SocketAddress?) -> Answer?
-    ) async throws(ElementalError) -> Answer {
-        try await AdmissionRequest(connector: self) { keys in
+    fileprivate func pair(
+        _ secret: PairingSecret?, _ role: Role
+    ) async throws(ElementalError) -> AdmissionRequest.Answer {
+        try await ask { keys in
             // A host and port stand for one service, as a name does.
             let pinned = try keys.store.read().services.first {
                 $0.instance.isSameName(as: peerName) && (service == nil || $0.isService(service)) && !$0.isPending
             }
             let own = keys.identity.fingerprint
-            return AdmissionRequest.Work(
+            return AdmissionRequest(
                 identity: try TLSIdentity(keys.identity), purpose: .pair(secret, role), pinned: pinned?.fingerprint,
                 // The pairing code authenticates the peer.
                 accepts: { _ in true },
@@ -118,11 +88,11 @@ extension Connector {
                         if step == .withdrawn { peers.withdraw(service) } else { try peers.pin(service, own: own) }
                     }
                 },
-                answer: answer, explain: explainPairing)
-        }.run()
+                explain: { explain($0, "cannot pair with '\(peerName)'") })
+        }
     }
 
-    private func trusted(
+    fileprivate func trusted(
         _ fingerprint: Fingerprint, _ name: String, _ role: Role, at address: SocketAddress?
     ) -> TrustedService {
         let target = target()
@@ -131,22 +101,5 @@ extension Connector {
         return TrustedService(
             fingerprint: fingerprint, service: service ?? name, instance: peerName,
             hosts: hosts.prefix(Self.maximumHostCount).map { TrustedService.Host($0, port: target.port) }, role: role)
-    }
-
-    private func explainPairing(_ failure: ClientGateHandler.Failure) -> ElementalError {
-        let what = "cannot pair with '\(peerName)'"
-        switch failure {
-        case .refused(.ownIdentity):
-            return ElementalError(.invalidState, "\(what): \(AdmissionRefusal.ownIdentity.sentence)")
-        case .refused(let refusal): return ElementalError(refusal, what)
-        case .timedOut: return ElementalError(.timedOut, "\(what): it did not answer in time")
-        case .otherKey, .notEncrypted:
-            return ElementalError(
-                .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
-        case .notStored(let error):
-            return ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
-        case .unanswered: return .unanswered(what)
-        case .closed: return ElementalError(.connectionFailed, "\(what): it ended the connection")
-        }
     }
 }

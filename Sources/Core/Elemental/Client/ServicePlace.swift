@@ -26,13 +26,4 @@ package enum ServicePlace: Sendable, Hashable {
         case .address(let host, let port): .host(host, port: port)
         }
     }
-
-    /// Whether `other` is at another host, address or port.
-    package func differs(from other: ServicePlace) -> Bool {
-        switch (self, other) {
-        case (.found(let own), .found(let other)):
-            own.port != other.port || own.host != other.host || own.addresses != other.addresses
-        default: self != other
-        }
-    }
 }

@@ -38,14 +38,14 @@ public final class ElementalDevice: Sendable {
     /// All other state.
     let state: Locked<DeviceState>
     /// Establishes a client's connections; `nil` where the other end is a client.
-    let manager: NIOLoopBound<any ConnectionManager>?
+    let manager: NIOLoopBoundBox<ClientConnectionManager>?
     /// Where the statistics are reported; `nil` if the program has no backend for metrics.
     let metrics: MetricsAccount?
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
         executor: LoopExecutor, limits: DeviceLimits, logger: Logger, grantedRole: ElementalWire.Role? = nil,
-        manager: NIOLoopBound<any ConnectionManager>? = nil, metrics: MetricsAccount? = nil
+        manager: NIOLoopBoundBox<ClientConnectionManager>? = nil, metrics: MetricsAccount? = nil
     ) {
         self.role = role
         eventLoop = executor.eventLoop

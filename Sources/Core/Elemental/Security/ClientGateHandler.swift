@@ -9,7 +9,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    enum Outcome {
+    enum Outcome: Sendable {
         case authorised(AuthorisingService)
         case asked(PairingOffer)
         case windowOpened(OpenedPairing)
@@ -28,16 +28,11 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case notStored(any Error)
     }
 
-    struct Plan {
-        let accepts: @Sendable (Fingerprint) -> Bool
-        let makeAdmission: (Fingerprint) -> ClientAdmission
-        let store: (PairedService, PairingStep) -> EventLoopFuture<Void>
-        let timeout: TimeAmount
-    }
-
     enum PairingStep: Sendable {
         case pending, complete, withdrawn
     }
+
+    typealias Store = (PairedService, PairingStep) -> EventLoopFuture<Void>
 
     /// How long to wait before the second attempt after an unanswered one: handshakes are limited per second.
     static let pause = TimeAmount.seconds(1)
@@ -48,8 +43,10 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case over
     }
 
-    private let plan: Plan
-    private let rejected = Locked<Fingerprint?>(nil)
+    private let connector: Connector
+    private let request: AdmissionRequest
+    private let store: Store
+    private let rejected: Locked<Fingerprint?>
     private let completion: (Result<Outcome, Failure>) -> Void
     private var phase = Phase.handshake
     private var failure: (any Error)?
@@ -58,18 +55,22 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Encrypts a connected channel, and begins to read from it.
     ///
-    /// - Parameter completion: called once, on the event loop. If the client is authorised, it adds the session, which
-    ///   then receives the bytes that follow; otherwise the channel is closed.
+    /// - Parameters:
+    ///   - store: stores a service that pairs, or removes it; `nil` for a request that does not pair.
+    ///   - completion: called once, on the event loop. If the client is authorised, it adds the session, which then
+    ///     receives the bytes that follow; otherwise the channel is closed.
     static func begin(
-        on channel: any Channel, as identity: TLSIdentity, _ plan: Plan,
+        on channel: any Channel, _ connector: Connector, _ request: AdmissionRequest, store: Store? = nil,
         completion: @escaping (Result<Outcome, Failure>) -> Void
     ) throws {
-        let handler = ClientGateHandler(plan, completion)
-        let tls = try identity.makeClientHandler { [accepts = plan.accepts, rejected = handler.rejected] key in
-            if accepts(key) { return true }
+        let rejected = Locked<Fingerprint?>(nil)
+        let tls = try request.identity.makeClientHandler { key in
+            if request.accepts(key) { return true }
             rejected.withLock { $0 = key }
             return false
         }
+        let store = store ?? { _, _ in channel.eventLoop.makeSucceededVoidFuture() }
+        let handler = ClientGateHandler(connector, request, rejected, store, completion)
         let pipeline = channel.pipeline.syncOperations
         // The handshake begins when its handler is added.
         try pipeline.addHandler(handler)
@@ -77,14 +78,21 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }
     }
 
-    private init(_ plan: Plan, _ completion: @escaping (Result<Outcome, Failure>) -> Void) {
-        self.plan = plan
+    private init(
+        _ connector: Connector, _ request: AdmissionRequest, _ rejected: Locked<Fingerprint?>,
+        _ store: @escaping Store, _ completion: @escaping (Result<Outcome, Failure>) -> Void
+    ) {
+        self.connector = connector
+        self.request = request
+        self.store = store
+        self.rejected = rejected
         self.completion = completion
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        timer = context.eventLoop.assumeIsolated().scheduleTask(in: plan.timeout) { [self] in fail(.timedOut) }
+        let timeout = TimeAmount(connector.options.timeout)
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in fail(.timedOut) }
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
@@ -124,7 +132,10 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         guard case .handshake = phase else { return }
         guard negotiated == TLSIdentity.applicationProtocol, let key = TLSIdentity.fingerprint(of: context.pipeline)
         else { return fail(.notEncrypted("it does not speak \(TLSIdentity.applicationProtocol)")) }
-        phase = .admission(plan.makeAdmission(key))
+        phase = .admission(
+            ClientAdmission(
+                request.purpose, service: connector.service, name: connector.ownName,
+                own: request.identity.fingerprint, peer: key, pinned: request.pinned))
         advance { $0.start() }
     }
 
@@ -142,7 +153,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .send(let bytes):
             context?.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
         case .store(let service, let isPending):
-            plan.store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
+            store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
                 // The service is told that storing failed, but nothing about this machine's files.
                 failure = if case .failure(let error) = result { error } else { nil }
                 advance { $0.stored(result.mapError { _ in .notStoredByClient }) }
@@ -150,7 +161,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case .withdraw(let service, let refusal):
             phase = .over
             timer?.cancel()
-            plan.store(service, .withdrawn).assumeIsolated().whenComplete { [completion] _ in
+            store(service, .withdrawn).assumeIsolated().whenComplete { [completion] _ in
                 completion(.failure(.refused(refusal)))
                 context?.close(promise: nil)
             }

@@ -57,7 +57,7 @@ final class ClientKeys: Sendable {
             return !state.isLooking
         }
         if isFirst { schedule() }
-        return Registration { [self] in
+        return WatchToken { [self] in
             cancel()
             state.withLock { $0.watcherCount -= 1 }
         }
@@ -84,14 +84,15 @@ final class ClientKeys: Sendable {
         }
         if goesOn { schedule() }
     }
+}
 
-    private final class Registration: Sendable {
-        private let cancel: @Sendable () -> Void
+/// Ends a watch when it is released.
+final class WatchToken: Sendable {
+    private let end: @Sendable () -> Void
 
-        init(_ cancel: @escaping @Sendable () -> Void) { self.cancel = cancel }
+    init(_ end: @escaping @Sendable () -> Void) { self.end = end }
 
-        deinit { cancel() }
-    }
+    deinit { end() }
 }
 
 extension ClientKeys.Trust {

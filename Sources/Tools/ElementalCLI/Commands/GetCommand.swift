@@ -1,6 +1,7 @@
 import ArgumentParser
 import Bridging
 import Elemental
+import Support
 
 /// Prints the current values of elements.
 struct GetCommand: ReportingCommand {

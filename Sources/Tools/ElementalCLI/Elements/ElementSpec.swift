@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// An element as it is spelled on the command line, with all that a catalogue can say of it.
 ///

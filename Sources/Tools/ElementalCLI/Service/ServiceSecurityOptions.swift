@@ -2,6 +2,7 @@ import ArgumentParser
 import Elemental
 import ElementalSecurity
 import ElementalWire
+import Support
 
 extension SecurityPolicy: ExpressibleByArgument {}
 

@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Why a command failed: a message for a person, and a code of one word for programs.
 struct CommandFailure: Error, CustomStringConvertible {

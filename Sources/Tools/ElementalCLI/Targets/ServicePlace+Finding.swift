@@ -2,6 +2,7 @@ import Bridging
 import Elemental
 import ElementalSecurity
 import Logging
+import Support
 
 extension ServicePlace {
     /// Finds the service, or the address of the host.

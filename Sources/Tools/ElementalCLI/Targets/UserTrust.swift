@@ -13,7 +13,7 @@ struct UserTrust: Sendable {
     /// - Throws: `SecurityError` if they cannot be read.
     mutating func update() async throws {
         if services == nil, let state = try await options.openForConnecting() {
-            services = TrustedServices(own: state.identity.fingerprint, store: state.trust)
+            services = TrustedServices(.required(identity: state.identity, store: state.trust))
         }
         try await services?.update()
     }

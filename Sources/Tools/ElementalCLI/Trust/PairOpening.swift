@@ -60,17 +60,6 @@ struct PairOpening: Sendable {
 }
 
 extension ServicePlace {
-    fileprivate func openPairing(
-        for time: Duration, role: Role, _ kind: PairingSecret.Kind, options: ConnectOptions
-    ) async throws(ElementalError) -> OpenedPairing {
-        switch self {
-        case .found(let service): try await service.openPairing(for: time, role: role, kind, options: options)
-        case .address(let host, let port):
-            try await ElementalDevice.openPairing(
-                host: host, port: port, for: time, role: role, kind, options: options)
-        }
-    }
-
     /// The service's name, or where it is.
     fileprivate var serviceName: String { discovered?.service ?? target }
 

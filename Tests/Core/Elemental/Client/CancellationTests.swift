@@ -81,7 +81,8 @@ struct CancellationTests {
             var options = ConnectOptions.patient
             options.security = ends.clientSecurity
             let task = Task { [options] in
-                try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                try await ServicePlace.address(host: "127.0.0.1", port: port).pair(as: "tester", options: options) {
+                    _ in
                     asked.open()
                     await Latch().wait()
                     return code
@@ -116,7 +117,8 @@ struct CancellationTests {
             var options = ConnectOptions.patient
             options.security = .required(identity: ends.client, store: store)
             let task = Task { [options, code = secrets.all[0]] in
-                try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                try await ServicePlace.address(host: "127.0.0.1", port: port).pair(as: "tester", options: options) {
+                    _ in
                     code
                 }
             }

@@ -80,7 +80,8 @@ struct PairedByCodeTests {
             var options = ConnectOptions.patient
             options.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())
             let other = await #expect(throws: ElementalError.self) {
-                _ = try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                _ = try await ServicePlace.address(host: "127.0.0.1", port: port).pair(as: "tester", options: options) {
+                    _ in
                     nil
                 }
             }

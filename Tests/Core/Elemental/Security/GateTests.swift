@@ -74,12 +74,13 @@ struct GateTests {
         ) throws {
             peer = try EmbeddedPeer(on: loop)
             peer.connect()
-            let own = ends.client.fingerprint
-            let plan = ClientGateHandler.Plan(
-                accepts: accepts,
-                makeAdmission: { ClientAdmission(.connect(role), service: wanted, name: "tester", own: own, peer: $0) },
-                store: { _, _ in loop.makeSucceededVoidFuture() }, timeout: .seconds(5))
-            try ClientGateHandler.begin(on: peer.channel, as: TLSIdentity(ends.client), plan) { [weak self] result in
+            let connector = Connector(
+                place: .found(try .onLoopback(1, service: wanted)), ownName: "tester",
+                options: ConnectOptions(timeout: .seconds(5)))
+            let request = AdmissionRequest(
+                identity: try TLSIdentity(ends.client), purpose: .connect(role), accepts: accepts,
+                explain: { _ in .connectingCancelled })
+            try ClientGateHandler.begin(on: peer.channel, connector, request) { [weak self] result in
                 guard let self else { return }
                 self.ends.append(Self.words(result))
                 if case .success = result { try? peer.channel.pipeline.syncOperations.addHandler(heard) }

@@ -31,7 +31,8 @@ struct LimitedHandshakeTests {
         static func ask(_ port: Int) async throws {
             var options = ConnectOptions.patient
             options.security = .required(identity: Ed25519Identity(), store: InMemoryTrustStore())
-            _ = try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "x", options: options) { _ in nil }
+            let place = ServicePlace.address(host: "127.0.0.1", port: port)
+            _ = try await place.pair(as: "x", options: options) { _ in nil }
         }
     }
 

@@ -31,8 +31,8 @@ enum Strangers {
     ) async throws -> TrustedService {
         var options = ConnectOptions.patient
         options.security = ends.clientSecurity
-        return try await ElementalDevice.pair(
-            host: "127.0.0.1", port: port, as: "tester", role: role, options: options
+        return try await ServicePlace.address(host: "127.0.0.1", port: port).pair(
+            as: "tester", role: role, options: options
         ) { _ in secret }
     }
 

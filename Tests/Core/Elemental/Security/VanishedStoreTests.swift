@@ -41,7 +41,8 @@ struct VanishedStoreTests {
                 let connecting = await elementalError { try await connectByName(port, options: options) }
                 #expect(connecting?.description.contains("identity.pem has another key now") == true)
                 let pairing = await elementalError {
-                    try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+                    try await ServicePlace.address(host: "127.0.0.1", port: port).pair(as: "tester", options: options) {
+                        _ in
                         nil
                     }
                 }

@@ -13,16 +13,9 @@ struct AdministrationTests {
         return options
     }
 
-    /// A command to a service on loopback that Zeroconf would have found by its name.
-    private static func administration(
-        _ port: Int, _ options: ConnectOptions, id: String? = nil
-    ) throws -> Connector {
-        Connector(place: .found(try .onLoopback(port, id: id)), ownName: "", options: options)
-    }
-
     private static func pair(_ port: Int, with secret: PairingSecret) async throws -> TrustedService {
-        try await ElementalDevice.pair(
-            host: "127.0.0.1", port: port, as: "newcomer",
+        try await ServicePlace.address(host: "127.0.0.1", port: port).pair(
+            as: "newcomer",
             options: options(Ed25519Identity(), InMemoryTrustStore())
         ) { request in
             #expect(request.kind == secret.kind)
@@ -36,8 +29,8 @@ struct AdministrationTests {
         try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
-            let admin = try Self.administration(port, Self.options(ends.client, ends.clientStore))
-            let window = try await admin.openPairing(.seconds(3600), .observe, kind)
+            let window = try await DiscoveredService.onLoopback(port).openPairing(
+                for: .seconds(3600), role: .observe, kind, options: Self.options(ends.client, ends.clientStore))
             #expect(window.secret.kind == kind)
             #expect(window.role == .observe)
             #expect((1...3600).contains(window.timeLeft.components.seconds))
@@ -56,8 +49,8 @@ struct AdministrationTests {
         try await ends.withService { _, port in
             var options = Self.options(ends.service, ends.serviceStore)
             // As its TXT record says.
-            let window = try await Self.administration(port, options, id: ends.service.fingerprint.short)
-                .openPairing(.seconds(3600), .admin, .code)
+            let window = try await DiscoveredService.onLoopback(port, id: ends.service.fingerprint.short)
+                .openPairing(for: .seconds(3600), role: .admin, options: options)
             #expect(window.role == .admin)
             let paired = try await Self.pair(port, with: window.secret)
             #expect(paired.role == .control)
@@ -66,7 +59,7 @@ struct AdministrationTests {
             // Without an identity there is nobody who could be an admin.
             options.security = .automatic
             let error = await #expect(throws: ElementalError.self) {
-                _ = try await Self.administration(port, options).revoke(newcomer.fingerprint)
+                _ = try await DiscoveredService.onLoopback(port).revoke(newcomer.fingerprint, options: options)
             }
             #expect(error?.code == .invalidState)
         }
@@ -78,11 +71,12 @@ struct AdministrationTests {
         try await ends.withService { service, port in
             let events = Transcript<PairingEvent>()
             service.onEvent { event in if case .pairing(let event) = event { events.add(event) } }
-            let administration = try Self.administration(port, Self.options(ends.client, ends.clientStore))
+            let found = try DiscoveredService.onLoopback(port)
+            let options = Self.options(ends.client, ends.clientStore)
             let opening = await errorCode {
-                try await administration.openPairing(.seconds(3600), .observe, .code)
+                try await found.openPairing(for: .seconds(3600), role: .observe, options: options)
             }
-            let revoking = await errorCode { try await administration.revoke(ends.client.fingerprint) }
+            let revoking = await errorCode { try await found.revoke(ends.client.fingerprint, options: options) }
             #expect(opening == .notAuthorised && revoking == .notAuthorised)
             #expect(events.all.isEmpty)
             #expect(ends.serviceStore.read().clients.count == 1)
@@ -105,8 +99,8 @@ struct AdministrationTests {
         }
         try await ends.withPair { _, device in
             let port = try #require(device.address?.port)
-            let administration = try Self.administration(port, Self.options(admin.client, admin.clientStore))
-            let revocation = try await administration.revoke(ends.client.fingerprint)
+            let revocation = try await DiscoveredService.onLoopback(port).revoke(
+                ends.client.fingerprint, options: Self.options(admin.client, admin.clientStore))
             #expect(revocation.letInCount == 1)
             #expect(revocation.letIn.map(\.name) == ["guest"])
             try await eventually { device.disconnectReason != nil }

@@ -57,7 +57,7 @@ enum ClientTarget: FuzzTarget {
             let device = ElementalDevice(
                 role: .service, name: "fuzz", address: nil, service: nil, elements: ElementTable(elements ?? []),
                 executor: LoopExecutor(on: loop), limits: options.limits, logger: options.logger,
-                manager: NIOLoopBound(ownManager, eventLoop: loop))
+                manager: NIOLoopBoundBox(ownManager, eventLoop: loop))
             ownManager.connect(device, ConnectionWaiter(loop, closesWhenCancelled: true))
             return try stream.pipeline.syncOperations.handler(type: Session.self)
         }

@@ -38,8 +38,8 @@ struct LimitedHandshakeCommandTests {
                 options.timeout = Patience.wait
                 options.security = .required(identity: Ed25519Identity(), store: InMemoryTrustStore())
                 await #expect {
-                    _ = try await ElementalDevice.pair(
-                        host: "127.0.0.1", port: port, as: "stranger", options: options
+                    _ = try await ServicePlace.address(host: "127.0.0.1", port: port).pair(
+                        as: "stranger", options: options
                     ) { _ in nil }
                 } throws: {
                     ($0 as? ElementalError)?.code == .pairingClosed

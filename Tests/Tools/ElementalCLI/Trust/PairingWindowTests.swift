@@ -13,7 +13,7 @@ struct PairingWindowTests {
         options.timeout = Patience.wait
         options.security = .automatic(identity: identity, store: InMemoryTrustStore())
         let port = try #require(target.split(separator: ":").last.flatMap { Int($0) })
-        return try await ElementalDevice.pair(host: "127.0.0.1", port: port, as: "tester", options: options) { _ in
+        return try await ServicePlace.address(host: "127.0.0.1", port: port).pair(as: "tester", options: options) { _ in
             secret
         }
     }
