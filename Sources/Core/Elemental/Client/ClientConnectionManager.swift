@@ -5,7 +5,7 @@ import Synchronization
 /// Establishes the connections of a client's device, on its event loop: carries out what a ``ClientMachine`` decides.
 ///
 /// It retains the device while there is a connection or one is pending, and releases it when idle.
-final class ClientConnectionManager {
+final class ClientConnectionManager: ConnectionManager {
     typealias Machine = ClientMachine<ConnectionWaiter>
 
     let connector: Connector
@@ -95,7 +95,7 @@ final class ClientConnectionManager {
             sightings = nil
         case .configure:
             guard let device else { return }
-            MetricsReporter.shared.begin(device)
+            device.beginMetrics()
             connector.configure(device)
         case .reopen: device?.reopen(hasHello: current?.hasHello == true)
         case .emit(let event): device?.emit(event)

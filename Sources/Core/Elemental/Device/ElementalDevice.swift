@@ -38,14 +38,14 @@ public final class ElementalDevice: Sendable {
     /// All other state.
     let state: Locked<DeviceState>
     /// Establishes a client's connections; `nil` where the other end is a client.
-    let manager: NIOLoopBoundBox<ClientConnectionManager>?
+    let manager: NIOLoopBoundBox<any ConnectionManager>?
     /// Where the statistics are reported; `nil` if the program has no backend for metrics.
     let metrics: MetricsAccount?
 
     init(
         role: Role, name: String, address: SocketAddress?, service: String?, elements: ElementTable,
         executor: LoopExecutor, limits: DeviceLimits, logger: Logger, grantedRole: ElementalWire.Role? = nil,
-        manager: NIOLoopBoundBox<ClientConnectionManager>? = nil, metrics: MetricsAccount? = nil
+        manager: NIOLoopBoundBox<any ConnectionManager>? = nil, metrics: MetricsAccount? = nil
     ) {
         self.role = role
         eventLoop = executor.eventLoop
@@ -130,7 +130,7 @@ public final class ElementalDevice: Sendable {
     /// The connection has ended and will not be replaced.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
-        MetricsReporter.shared.end(self)
+        endMetrics()
         settleCatalogue(nil)
         for handler in state.withLock({ $0.endings.end(reason) }) { handler(reason) }
         emit(.disconnected(reason))
@@ -152,7 +152,7 @@ public final class ElementalDevice: Sendable {
             state.events.reopen()
             state.reconnectionCount += 1
         }
-        MetricsReporter.shared.begin(self)
+        beginMetrics()
     }
 }
 

@@ -2,6 +2,13 @@ import CoreMetrics
 import NIOPosix
 import Support
 
+/// A device whose statistics are reported.
+protocol MetricsSource: AnyObject, Sendable {
+    var isConnected: Bool { get }
+    /// What it has counted, and what it had counted at the call before.
+    func takeMetrics() -> (now: MetricsSample, before: MetricsSample)
+}
+
 /// Reports the statistics of devices to the program's metrics backend (swift-metrics): once a second, from a single
 /// task that runs while there are devices, and at once when a device ends.
 ///
@@ -10,7 +17,7 @@ final class MetricsReporter: Sendable {
     private struct Entry {
         let account: MetricsAccount
         /// Weak, so that a device whose event loop was shut down is released.
-        weak var device: ElementalDevice?
+        weak var device: (any MetricsSource)?
     }
 
     private struct State {
@@ -48,9 +55,8 @@ final class MetricsReporter: Sendable {
 
     var isIdle: Bool { state.withLock { !$0.isRunning } }
 
-    /// Reports the statistics of a connected device until it ends, including what it has counted already.
-    func begin(_ device: ElementalDevice) {
-        guard let account = device.metrics else { return }
+    /// Reports the device's statistics from now on, including what it has counted already.
+    func begin(_ device: any MetricsSource, for account: MetricsAccount) {
         let starts = state.withLock { state in
             // The entry of a released device may have had the same address.
             guard state.devices[ObjectIdentifier(device)]?.device == nil else { return false }
@@ -61,8 +67,7 @@ final class MetricsReporter: Sendable {
         if starts { Task { await run() } }
     }
 
-    func end(_ device: ElementalDevice) {
-        guard device.metrics != nil else { return }
+    func end(_ device: any MetricsSource) {
         state.withLock { state in
             guard let entry = state.devices.removeValue(forKey: ObjectIdentifier(device)) else { return }
             state.ended[entry.account, default: MetricsReport()].add(device.takeMetrics())
@@ -86,7 +91,7 @@ final class MetricsReporter: Sendable {
     /// Reports what has been counted since the last time.
     private func report() {
         // Devices are released without the lock: the last reference may be this one.
-        var living: [ElementalDevice] = []
+        var living: [any MetricsSource] = []
         let (reports, series) = state.withLock { state in
             var reports = state.ended
             state.ended = [:]
@@ -111,19 +116,5 @@ final class MetricsReporter: Sendable {
             series.report(report)
         }
         for series in state.withLock({ $0.evict() }) { series.destroy() }
-    }
-}
-
-extension ElementalDevice {
-    /// What it has counted, and what it had counted at the call before.
-    fileprivate func takeMetrics() -> (now: MetricsSample, before: MetricsSample) {
-        let statistics = statistics
-        return state.withLock { state in
-            var now = MetricsSample(statistics)
-            now.reconnections = state.reconnectionCount
-            now.roundTrips = state.inbound.roundTripCount
-            defer { state.metricsTaken = now }
-            return (now, state.metricsTaken)
-        }
     }
 }

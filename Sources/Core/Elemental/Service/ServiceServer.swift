@@ -183,7 +183,7 @@ final class ServiceServer: SessionOwner {
     }
 
     func sessionIsReady(_ session: Session) {
-        MetricsReporter.shared.begin(session.device)
+        session.device.beginMetrics()
         service.add(session.device)
         if session.handshake.hasHello { service.greet(session.device) }
         service.events.emit(.deviceConnected(session.device))
