@@ -89,8 +89,15 @@ public final class ElementalBrowser: Sendable {
     public func firstService(
         named name: String? = nil, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> DiscoveredService {
-        let events = try events()
-        let findings = Locked(ServiceFindings(service: service, name: name, timeout: timeout))
+        let findings = ServiceFindings(service: service, name: name, timeout: timeout)
+        return try await Self.first(of: try events(), for: findings, within: timeout)
+    }
+
+    /// Waits for the first service that the findings want.
+    static func first(
+        of events: AsyncStream<Event>, for findings: ServiceFindings, within timeout: Duration
+    ) async throws(ElementalError) -> DiscoveredService {
+        let findings = Locked(findings)
         let found = await withTaskGroup(of: DiscoveredService?.self) { group in
             group.addTask {
                 for await event in events {

@@ -69,11 +69,13 @@ struct ServiceFindingsTests {
         let (events, tell) = AsyncStream.makeStream(of: Event.self)
         tell.yield(.found(try Self.service("Spirit")))
         tell.yield(.found(rover))
-        let search = ServiceSearch(service: "robot", name: "Rover", timeout: Patience.wait)
-        #expect(try await search.run(events) == rover)
+        let findings = ServiceFindings(service: "robot", name: "Rover", timeout: Patience.wait)
+        #expect(try await ElementalBrowser.first(of: events, for: findings, within: Patience.wait) == rover)
         let (silence, keep) = AsyncStream.makeStream(of: Event.self)
-        let brief = ServiceSearch(service: "robot", name: "Rover", timeout: .milliseconds(1))
-        #expect(await errorCode { try await brief.run(silence) } == .serviceNotFound)
+        #expect(
+            await errorCode {
+                try await ElementalBrowser.first(of: silence, for: findings, within: .milliseconds(1))
+            } == .serviceNotFound)
         keep.finish()
     }
 }
