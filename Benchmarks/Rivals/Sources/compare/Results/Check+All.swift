@@ -54,10 +54,10 @@ extension Check {
 
     /// Event loops that do not sleep.
     private static var lowest: [Check] {
-        [Transport.tcp, .udp].map { transport in
+        [(Transport.tcp, 1.8), (.udp, 2)].map { transport, must in
             Check(
                 name: "lowest latency, \(transport.title) p50 free, over raw C spinning", group: .roundtrip,
-                must: .atMost(1.5), proud: .atMost(1.25)
+                must: .atMost(must), proud: .atMost(1.5)
             ) {
                 $0.ratio(
                     trip(transport, Contender.lowest.name, false),
