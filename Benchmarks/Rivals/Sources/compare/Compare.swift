@@ -25,6 +25,7 @@ struct Compare {
         let all: [any Measure] = [
             RoundTrips(programs: programs),
             Paced(programs: programs),
+            PacedShapes(programs: programs),
             Throughput(programs: programs, seconds: options.seconds),
             FanOut(programs: programs, seconds: options.seconds),
             UnderLoad(programs: programs),

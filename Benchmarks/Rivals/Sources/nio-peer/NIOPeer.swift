@@ -66,10 +66,14 @@ struct NIOPeer {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls { try channel.pipeline.syncOperations.addHandler(tls.makeClientHandler()) }
-                    try channel.pipeline.syncOperations.addHandler(
-                        options.command == PEER_LATENCY ? RoundTrips(options) : Flood(options))
+                    try channel.pipeline.syncOperations.addHandler(measurement(options))
                 }
             }
             .connect(to: server).wait()
+    }
+
+    private static func measurement(_ options: PeerOptions) -> any ChannelHandler {
+        guard options.command == PEER_LATENCY else { return Flood(options) }
+        return options.pace == PEER_PACE_CLOCK ? RoundTrips(options) : PacedRoundTrips(options)
     }
 }

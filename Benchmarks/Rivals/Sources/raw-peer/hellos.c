@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdio.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 /// Connections that are open at a time: each is closed when so many others have been opened.
@@ -41,8 +40,7 @@ void flood_with_hellos(const PeerOptions *options) {
     printf("{\"event\":\"flooding\"}\n");
     fflush(stdout);
     for (uint64_t due = start; due < end; due += interval) {
-        struct timespec time = {.tv_sec = (time_t)(due / 1000000000), .tv_nsec = (long)(due % 1000000000)};
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &time, NULL);
+        peer_sleep_until(due);
         int *place = &descriptors[count % OPEN];
         if (*place >= 0) close(*place);
         *place = send_hello(options, hello, size);

@@ -9,7 +9,10 @@ int main(int argc, char **argv) {
     if (options.identity) use_tls(options.identity);
     switch (options.command) {
     case PEER_SERVE: serve(&options); break;
-    case PEER_LATENCY: measure_latency(&options); break;
+    case PEER_LATENCY:
+        if (options.pace) measure_paced_latency(&options);
+        else measure_latency(&options);
+        break;
     case PEER_THROUGHPUT:
         if (options.udp) measure_datagram_throughput(&options);
         else measure_stream_throughput(&options);

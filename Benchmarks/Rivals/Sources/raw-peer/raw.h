@@ -43,6 +43,8 @@ void read_all(int descriptor, void *bytes, size_t size);
 
 void serve(const PeerOptions *options);
 void measure_latency(const PeerOptions *options);
+/// Round trips at a rate that a timer or a second thread sends.
+void measure_paced_latency(const PeerOptions *options);
 void measure_stream_throughput(const PeerOptions *options);
 void measure_datagram_throughput(const PeerOptions *options);
 void flood_with_hellos(const PeerOptions *options);

@@ -4,7 +4,7 @@ import Elemental
 ///
 /// At a rate, each round trip begins when it is due, whether or not the previous ones were answered, and is timed from
 /// then: a stall of the other end shows in all the round trips that it delayed, not in a single one, which would be
-/// coordinated omission.
+/// coordinated omission. With a ``Pace`` it is timed from when it is sent.
 package struct LatencyRun: Sendable {
     /// The transport of the messages.
     package var transport = Transport.tcp
@@ -19,8 +19,11 @@ package struct LatencyRun: Sendable {
     /// How long one may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
 
-    /// Whether round trips at a rate are sent by the connection's event loop, which does not sleep, rather than by a
-    /// thread of their own that keeps another core busy.
+    /// What sends round trips at a rate and sleeps in between; `nil` for what watches the clock.
+    package var pace: Pace?
+
+    /// Whether without a pace round trips at a rate are sent by the connection's event loop, which does not sleep, rather
+    /// than by a thread of their own that keeps another core busy.
     package var isPacedByLoop = false
 
     /// The load during the measurement; `nil` for none.
@@ -69,6 +72,7 @@ package struct LatencyRun: Sendable {
     }
 
     private func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
+        if pace != nil { try BenchElements.check(device, "--pace") }
         let via = via ?? (BenchElements.areKnown(to: device) ? .handlers : .ping)
         let report = LatencyReport(transport: transport, via: via)
         if via == .ping {
@@ -112,7 +116,7 @@ package struct LatencyRun: Sendable {
         let first = try await trips.run(watching: interval)
         guard let rate else { return first }
         return try await PacedEchoTrips(
-            line, report, count: count, size: size, rate: rate, isPacedByLoop: isPacedByLoop
+            line, report, count: count, size: size, rate: rate, pace: pace, isPacedByLoop: isPacedByLoop
         ).run()
     }
 }

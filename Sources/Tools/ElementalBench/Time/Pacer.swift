@@ -3,7 +3,7 @@ import Elemental
 import Support
 import Synchronization
 
-/// Calls an action at fixed times, from a thread of its own, or on a device's event loop.
+/// Calls an action at fixed times: from a thread of its own, from a task, or on a device's event loop.
 ///
 /// For a precision of a few microseconds its thread sleeps until shortly before each time and then polls the clock: a timer
 /// alone is late by the system's timer slack, which is as long as a round trip on one machine.
@@ -20,7 +20,8 @@ final class Pacer: Sendable {
     /// The next call of an event loop.
     private let next = Atomic(0)
     private let isCancelled = Atomic(false)
-    private let ticks = Locked<HandlerRegistration?>(nil)
+    /// Stops the event loop's ticks or the task.
+    private let stop = Locked<(@Sendable () -> Void)?>(nil)
     private let queue = DispatchQueue(label: "elemental.pacer", qos: .userInteractive)
 
     /// - Parameters:
@@ -69,12 +70,26 @@ final class Pacer: Sendable {
             next.store(number, ordering: .relaxed)
             if number == count { cancel() }
         }
-        ticks.withLock { $0 = registration }
+        stop.withLock { $0 = { registration.cancel() } }
+    }
+
+    /// Starts to call the action from a task, which sleeps until each call is due.
+    func startTask(_ action: @escaping @Sendable (Int) -> Void) {
+        begin.store(MonotonicClock.nanoseconds + Self.startTime, ordering: .relaxed)
+        let first = ContinuousClock.now + .nanoseconds(Int64(Self.startTime))
+        let task = Task { [self] in
+            for number in 0..<count {
+                let due = first + .nanoseconds(Int64(clamping: period)) * number
+                guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
+                action(number)
+            }
+        }
+        stop.withLock { $0 = { task.cancel() } }
     }
 
     func cancel() {
         isCancelled.store(true, ordering: .relaxed)
-        ticks.withLock { $0.take() }?.cancel()
+        stop.withLock { $0.take() }?()
     }
 
     private func wait(until due: UInt64) {

@@ -4,6 +4,7 @@ import ElementalBench
 
 extension Via: ExpressibleByArgument {}
 extension Load: ExpressibleByArgument {}
+extension Pace: ExpressibleByArgument {}
 
 /// Measures round trips.
 struct BenchLatencyCommand: ReportingCommand {
@@ -18,13 +19,15 @@ struct BenchLatencyCommand: ReportingCommand {
             due and is timed from then, so that a stall shows in all the round trips that it delays. A message that is \
             not answered within --timeout counts as lost. Up to 1000 round trips warm up both ends first. Give --rate \
             together with --beside: round trips without a rate cluster in the pauses of the load. With --lowest the event \
-            loops do not sleep while messages flow, and the client's sends at the --rate by itself, as a control loop does.
+            loops do not sleep while messages flow, and the client's sends at the --rate by itself, as a control loop does. \
+            With --pace what sends sleeps in between, as in most programs, and each round trip is timed from when it is sent.
 
               $ elemental bench latency
               $ elemental bench latency --via streams
               $ elemental bench latency --beside large --rate 1000
               $ elemental bench latency --transport udp --rate 1000 --count 30000
               $ elemental bench latency --lowest --rate 1000
+              $ elemental bench latency --rate 1000 --pace task
               $ elemental bench latency robot --json
             """)
 
@@ -43,6 +46,12 @@ struct BenchLatencyCommand: ReportingCommand {
                 + "them) or motion (120 vectors a second over UDP from each of 100 other connections)."))
     var beside: Load?
 
+    @Option(
+        help: ArgumentHelp(
+            "What sends at the --rate, and sleeps in between: timer (the client's event loop), thread or task "
+                + "(default: what watches the clock)."))
+    var pace: Pace?
+
     @Flag(
         help: ArgumentHelp(
             "Do not sleep while messages flow, which takes a core at either end.",
@@ -55,6 +64,10 @@ struct BenchLatencyCommand: ReportingCommand {
 
     func validate() throws {
         try BenchOptions.check(count: count)
+        if let pace {
+            guard messages.perSecond != nil else { throw ValidationError("--pace \(pace.rawValue) needs a --rate") }
+            guard via != .ping else { throw ValidationError("--pace is not for --via ping") }
+        }
         try messages.checkSize(atMost: via == .ping ? 1024 : messages.maximumSize, "for a round trip")
     }
 
@@ -64,8 +77,9 @@ struct BenchLatencyCommand: ReportingCommand {
         run.via = via
         run.count = count ?? run.count
         run.size = messages.size ?? run.size
-        run.rate = messages.pace
+        run.rate = messages.perSecond
         run.load = beside
+        run.pace = pace
         run.isPacedByLoop = lowest
         run.timeout = output.limit
         try await bench.measure(console, output, latency: lowest ? .lowest : .standard) { [run] device, connect in

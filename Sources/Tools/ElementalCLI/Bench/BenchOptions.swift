@@ -110,7 +110,7 @@ struct BenchMessageOptions: ParsableArguments {
     }
 
     /// Messages a second, or `nil` for as many as possible.
-    var pace: Double? { rate == 0 ? nil : rate }
+    var perSecond: Double? { rate == 0 ? nil : rate }
 
     /// The most bytes that a message of a bench service may have.
     var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchElements.maximumByteCount }

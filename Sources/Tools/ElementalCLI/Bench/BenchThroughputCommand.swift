@@ -47,7 +47,7 @@ struct BenchThroughputCommand: ReportingCommand {
         run.transport = messages.transport
         run.amount = count.map { .count($0) } ?? seconds.map { .time(.seconds($0)) } ?? run.amount
         run.size = messages.size ?? run.size
-        run.rate = messages.pace
+        run.rate = messages.perSecond
         run.isOnLoop = onLoop
         run.timeout = output.limit
         try await bench.measure(console, output) { [run] device, _ in try await run.run(device) }

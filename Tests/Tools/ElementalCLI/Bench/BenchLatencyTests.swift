@@ -5,10 +5,11 @@ import Testing
 extension BenchTests {
     struct Latency {
         private static let ways = ["handlers", "streams", "task-streams", "ping"].map { ["--via", $0] }
-        /// At any rate, at one that is given, and without sleeping.
+        /// At any rate, at one that is given, without sleeping, and sent by what sleeps.
         private static let options: [[String]] =
             ways + ways.map { $0 + ["--rate", "2000"] }
             + [["--lowest", "--rate", "0"], ["--lowest", "--rate", "1000"]]
+            + ["timer", "thread", "task"].map { ["--rate", "1000", "--pace", $0] }
 
         @Test(arguments: ["tcp", "udp"], options)
         func everyRoundTripIsCounted(_ transport: String, _ options: [String]) async throws {
@@ -49,8 +50,11 @@ extension BenchTests {
                 let report = try await ElementalProcess.report("latency", target, "--count", "50")
                 #expect(report["via"] == "ping")
                 #expect(report.number("count") == 50)
-                let errors = try await expectFailure("bench", "latency", target, "--via", "handlers").errors
-                #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+                for options in [["--via", "handlers"], ["--rate", "1000", "--pace", "task"]] {
+                    let errors = expectFailure(try await ElementalProcess.run(["bench", "latency", target] + options))
+                        .errors
+                    #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
+                }
             }
         }
 

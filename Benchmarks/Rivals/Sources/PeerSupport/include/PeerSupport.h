@@ -12,6 +12,8 @@
 
 /// Nanoseconds of the monotonic clock.
 uint64_t peer_now(void);
+/// Sleeps until this time of the monotonic clock.
+void peer_sleep_until(uint64_t time);
 /// Seconds of processor time that this process has used, in all its threads, in user and kernel mode.
 double peer_processor_time(void);
 
@@ -31,6 +33,18 @@ bool peer_input_ended(void);
 
 typedef enum { PEER_SERVE, PEER_LATENCY, PEER_THROUGHPUT, PEER_HELLOS } PeerCommand;
 
+/// What sends the messages of round trips at a rate.
+typedef enum {
+    /// The thread that waits for the answers, which watches the clock: each round trip is timed from when it is due.
+    PEER_PACE_CLOCK,
+    /// A timer of the event loop that reads the answers. From here on each round trip is timed from just before its send.
+    PEER_PACE_TIMER,
+    /// A second thread, which sleeps.
+    PEER_PACE_THREAD,
+    /// A task of the language, which sleeps; a second thread where the language has none.
+    PEER_PACE_TASK,
+} PeerPace;
+
 typedef struct {
     PeerCommand command;
     /// Over UDP rather than TCP.
@@ -49,6 +63,8 @@ typedef struct {
     double seconds;
     /// `hellos`: connections a second; `latency`: round trips a second, or 0 for one after the other.
     double rate;
+    /// `latency` at a rate.
+    PeerPace pace;
     /// `serve` and `latency`: looks at the sockets again and again rather than sleeping.
     bool spin;
 } PeerOptions;

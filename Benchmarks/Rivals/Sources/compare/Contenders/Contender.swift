@@ -39,16 +39,19 @@ struct Contender {
         }
     }
 
-    /// - Parameter rate: round trips a second, for the framework and raw C; `nil` for one after the other.
+    /// - Parameters:
+    ///   - rate: round trips a second, for the framework, raw C and with a pace SwiftNIO; `nil` for one after the other.
+    ///   - pace: what sends at the rate; `nil` for what watches the clock.
     func latency(
-        _ programs: Programs, _ transport: Transport, port: Int, count: Int, rate: Int? = nil
+        _ programs: Programs, _ transport: Transport, port: Int, count: Int, rate: Int? = nil, pace: Pace? = nil
     ) throws -> Command {
-        switch kind {
+        let pacing = (rate.map { ["--rate", "\($0)"] } ?? []) + (pace.map { ["--pace", $0.rawValue] } ?? [])
+        return switch kind {
         case .peer(let program, let options):
             Command(
                 programs.peer(program),
                 ["latency", "--transport", transport.option, "--port", "\(port)", "--count", "\(count)"]
-                    + (rate.map { ["--rate", "\($0)", "--warm-up", "100"] } ?? []) + options
+                    + (rate == nil ? [] : ["--warm-up", "100"]) + pacing + options
                     + (try programs.credentials.peerOptions(transport)))
         case .elemental(let via, let options, _):
             Command(
@@ -56,8 +59,7 @@ struct Contender {
                 [
                     "bench", "latency", "127.0.0.1:\(port)", "--json", "--via", via,
                     "--transport", transport.option, "--count", "\(count)", "--size", "8",
-                ] + options + (rate.map { ["--rate", "\($0)"] } ?? [])
-                    + (try programs.credentials.ownOptions(transport)))
+                ] + options + pacing + (try programs.credentials.ownOptions(transport)))
         }
     }
 
@@ -105,14 +107,19 @@ extension Contender {
     /// What the machine does at a rate: the least that sleeping costs, and what not to sleep brings.
     static let raw = Contender(
         name: rawName, transports: [.tcp, .udp, .tls], kind: .peer("raw-peer", options: []))
-    static let rawSpinning = Contender(name: "raw C, spinning", kind: .peer("raw-peer", options: ["--wait", "spin"]))
+    static let rawSpinning = Contender(
+        name: "raw C, spinning", transports: [.tcp, .udp], kind: .peer("raw-peer", options: ["--wait", "spin"]))
+    /// The framework's event loops alone.
+    static let nio = Contender(
+        name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: []))
 
     /// The contenders for round trips, the framework first. SwiftNIO runs directly after it, since a virtual core may be
     /// slower for a second or two.
     static let ofRoundTrips = [
         handlers,
-        Contender(name: nioName, transports: [.tcp, .udp, .tls], kind: .peer("nio-peer", options: [])),
+        nio,
         lowest,
+        rawSpinning,
         Contender(name: streamsName, transports: [.tcp, .udp], kind: .elemental(via: "streams")),
         Contender(name: "elemental, task streams", transports: [.tcp, .udp], kind: .elemental(via: "task-streams")),
         raw,

@@ -24,10 +24,14 @@ struct Encounter {
 
     /// Round trips at a rate.
     ///
-    /// - Parameter beside: another program, which runs meanwhile; given the server's port.
-    func roundTrips(_ count: Int, rate: Int, beside: @escaping (Int) throws -> Command?) throws -> Report {
+    /// - Parameters:
+    ///   - pace: what sends; `nil` for what watches the clock.
+    ///   - beside: another program, which runs meanwhile; given the server's port.
+    func roundTrips(
+        _ count: Int, rate: Int, pace: Pace? = nil, beside: (Int) throws -> Command? = { _ in nil }
+    ) throws -> Report {
         try run(.echo, field: "p50", patience: 30 + Double(count) / Double(rate), beside: beside) { port in
-            try contender.latency(programs, transport, port: port, count: count, rate: rate)
+            try contender.latency(programs, transport, port: port, count: count, rate: rate, pace: pace)
         }.report
     }
 

@@ -1,6 +1,6 @@
 /// The choices of --only.
 enum Group: String, CaseIterable {
-    case roundtrip, throughput, fanout, load, handshakes, scale, start
+    case roundtrip, paced, throughput, fanout, load, handshakes, scale, start
 }
 
 /// One run of one contender.

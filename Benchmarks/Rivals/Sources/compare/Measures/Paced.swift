@@ -29,7 +29,7 @@ struct Paced: Measure {
     private func job(_ rate: Int, _ count: Int, _ contender: Contender) -> Job {
         Job(name: "\(Self.measure(rate)): \(contender.name)", seconds: 4) { book, round in
             let encounter = Encounter(programs: programs, contender: contender, transport: .tcp)
-            let report = try encounter.roundTrips(count, rate: rate) { _ in nil }
+            let report = try encounter.roundTrips(count, rate: rate)
             try book.add(report, of: count, round: round) { Self.figure(rate, contender, $0) }
         }
     }

@@ -5,8 +5,9 @@ struct RoundTrips: Measure {
 
     private static let count = 10_000
     private static let allocationCounts = (2000, 6000)
-    /// Rounds more for all, and further ones for the framework and SwiftNIO, whose ratio is wanted to some hundredths: a
-    /// virtual core may be slower by a third for some seconds, and the waking of another one varies.
+    /// Rounds more for all, and further ones for pairs whose ratio is wanted to some hundredths, the framework with SwiftNIO
+    /// and those that do not sleep: a virtual core may be slower by a third for some seconds, and the waking of another one
+    /// varies.
     private static let (moreRounds, pairedRounds) = (2, 16)
 
     private struct Setting {
@@ -30,9 +31,13 @@ struct RoundTrips: Measure {
         let rounds = rounds + Self.moreRounds
         let trips = settings.flatMap { setting in
             let contenders = contenders(setting.transport)
-            let pair = contenders.filter { [Contender.handlersName, Contender.nioName].contains($0.name) }
             let all = Stage(rounds: rounds, jobs: contenders.map { trip(setting, $0) })
-            return [all, all.more(Self.pairedRounds, of: pair.map { trip(setting, $0) })]
+            let pairs = [[Contender.handlers, .nio]] + (setting.isPinned ? [] : [[.lowest, .rawSpinning]])
+            return [all]
+                + pairs.map { pair in
+                    let jobs = pair.filter { $0.transports.contains(setting.transport) }.map { trip(setting, $0) }
+                    return all.more(Self.pairedRounds, of: jobs)
+                }
         }
         let allocations = Transport.allCases.flatMap { transport in
             contenders(transport).map { counting(transport, $0) }

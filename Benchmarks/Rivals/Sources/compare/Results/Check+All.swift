@@ -1,6 +1,6 @@
 /// What this project wants to reach.
 extension Check {
-    static var all: [Check] { trips + [streams, allocations, sealed] + lowest + throughput + rest }
+    static var all: [Check] { trips + [streams, allocations, sealed] + lowest + paced + throughput + rest }
 
     private static let ours = Contender.handlersName
     private static let allTrips: [(transport: Transport, name: String, must: Double, proud: Double)] = [
@@ -54,13 +54,14 @@ extension Check {
 
     /// Event loops that do not sleep.
     private static var lowest: [Check] {
-        [Transport.tcp, .udp].map { transport in
+        [(Transport.tcp, 1.8), (.udp, 2)].map { transport, must in
             Check(
-                name: "lowest latency, \(transport.title) p50 free, over raw C's epoll loop", group: .roundtrip,
-                must: .atMost(0.8), proud: .atMost(0.6)
+                name: "lowest latency, \(transport.title) p50 free, over raw C spinning", group: .roundtrip,
+                must: .atMost(must), proud: .atMost(1.5)
             ) {
                 $0.ratio(
-                    trip(transport, Contender.lowest.name, false), over: trip(transport, Contender.rawName, false))
+                    trip(transport, Contender.lowest.name, false),
+                    over: trip(transport, Contender.rawSpinning.name, false))
             }
         }
             + [(1000, 0.5, 0.3), (100, 1, 0.8)].map { rate, must, proud in
@@ -70,6 +71,25 @@ extension Check {
                     proud: .atMost(proud)
                 ) { $0.ratio(Paced.figure(rate, .lowest, .p99), over: Paced.figure(rate, .handlers, .p99)) }
             }
+    }
+
+    /// What sends at a rate sleeps in between, as all loops do.
+    private static var paced: [Check] {
+        let others = [(Contender.raw, "raw C", 1.4, 1.2), (.nio, "bare SwiftNIO", 1.15, 1)]
+        return PacedShapes.rates.map(\.perSecond).flatMap { rate in
+            Pace.allCases.flatMap { pace in
+                others.map { other, name, must, proud in
+                    Check(
+                        name: "\(rate) a second by a \(pace.rawValue), TCP p50 free, over \(name)", group: .paced,
+                        must: .atMost(must), proud: .atMost(proud)
+                    ) {
+                        $0.ratio(
+                            PacedShapes.figure(rate, pace, .handlers, .p50),
+                            over: PacedShapes.figure(rate, pace, other, .p50))
+                    }
+                }
+            }
+        }
     }
 
     private static var throughput: [Check] {

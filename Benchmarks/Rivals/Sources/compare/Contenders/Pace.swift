@@ -1,0 +1,10 @@
+/// What sends the messages of round trips at a rate. It sleeps in between, and each round trip is timed from just before its
+/// message is sent.
+enum Pace: String, CaseIterable {
+    /// A timer of the event loop that reads the answers.
+    case timer
+    /// A second thread.
+    case thread
+    /// A Swift task; for raw C, which has none, a second thread.
+    case task
+}

@@ -1,0 +1,10 @@
+/// What sends the messages of round trips at a rate. It sleeps in between, and each round trip is timed from just before its
+/// message is sent.
+package enum Pace: String, Sendable, CaseIterable {
+    /// The connection's event loop, by ``Elemental/ElementalDevice/onTick(every:perform:)``.
+    case timer
+    /// A thread of its own.
+    case thread
+    /// A task on Swift's thread pool.
+    case task
+}
