@@ -36,8 +36,9 @@ public final class PageSocket: Sendable {
         return PageSocket(socket)
     }
 
-    public func send(_ text: String) throws {
-        try socket.write(ScriptedPeer.frame(Array(text.utf8), mask: [1, 2, 3, 4]))
+    /// Sends messages in one write.
+    public func send(_ texts: String...) throws {
+        try socket.write(texts.flatMap { ScriptedPeer.frame(Array($0.utf8), mask: [1, 2, 3, 4]) })
     }
 
     /// The next message. Pings are skipped.

@@ -64,10 +64,12 @@ public final class PrivateAvahi: Sendable {
         if state.withLock({ $0.bus?.isRunning }) != true {
             unlink("\(directory)/bus.sock")
             let bus = try ChildProcess(
-                "dbus-daemon", ["--config-file=\(directory)/bus.conf", "--nofork", "--nopidfile", "--nosyslog"],
+                "dbus-daemon",
+                ["--config-file=\(directory)/bus.conf", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"],
                 namespace: namespace)
             state.withLock { $0.bus = bus }
-            try await waitFor(bus, "the bus's socket") { access("\(self.directory)/bus.sock", F_OK) == 0 }
+            // It prints its address once it listens; its socket is there before.
+            try await bus.nextLine(beginningWith: "unix:path=")
         }
         if state.withLock({ $0.daemon?.isRunning }) != true {
             let prepare =

@@ -35,6 +35,19 @@ struct BoardTests {
         }
     }
 
+    /// Both requests come before the next tick.
+    @Test
+    func aServiceThatIsClosedAndOpenedAgainIsToldAnew() async throws {
+        try await DashboardFixture.with(Self.elements) { fixture in
+            try fixture.service.send(0.5, to: Self.speed)
+            let page = try await fixture.openPage()
+            try await page.wait(for: 1, toBe: 0.5)
+            try page.socket.send(#"{"t":"open","keys":[]}"#, #"{"t":"open","keys":[\#(page.key)]}"#)
+            _ = try await page.socket.next("catalogue")
+            try await page.wait(for: 1, toBe: 0.5)
+        }
+    }
+
     @Test
     func whatOnePageSetsAllAreShown() async throws {
         try await DashboardFixture.with(Self.elements) { fixture in

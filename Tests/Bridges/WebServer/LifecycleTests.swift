@@ -63,7 +63,9 @@ struct LifecycleTests {
     }
 
     @Test func serversStartOnce() async throws {
-        try await WebServerFixture.with { (fixture) async throws in
+        // Leased, so that no other test serves there once this server has stopped.
+        let port = try PortLease.port()
+        try await WebServerFixture.with({ $0.port = port }) { (fixture) async throws in
             await #expect(throws: WebServerError.self) { try await fixture.server.start() }
             #expect(try await fixture.status() == 200)
             await fixture.server.stop()

@@ -56,7 +56,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Encrypts a connected channel, and begins to read from it.
     ///
     /// - Parameters:
-    ///   - store: stores a service that pairs, or removes it; `nil` for a request that does not pair.
+    ///   - store: stores a service that pairs, or removes it; `nil` for a request that stores nothing.
     ///   - completion: called once, on the event loop. If the client is authorised, it adds the session, which then
     ///     receives the bytes that follow; otherwise the channel is closed.
     static func begin(

@@ -41,7 +41,7 @@ extension ElementalError {
             case .pairingClosed, .pairingBusy: .pairingClosed
             case .wrongCode: .wrongCode
             case .timedOut: .timedOut
-            case .alreadyPaired: refusal == .ownIdentity ? .invalidState : .identityChanged
+            case .alreadyPaired: .identityChanged
             case .nameTaken: .nameTaken
             default: .refused
             }
@@ -92,15 +92,14 @@ extension Connector {
         case .refused(let refusal): ElementalError(refusal, what)
         case .timedOut:
             ElementalError(
-                .timedOut,
-                "\(what): it accepted the connection, but did not admit this client within \(options.timeout)")
+                .timedOut, "\(what): it accepted the connection, but did not answer within \(options.timeout)")
         case .unanswered:
             ElementalError(
                 .connectionFailed,
                 "\(what): the connection was closed before an answer, twice; the service may limit handshakes, or not be "
                     + "an element service. Try again in a few seconds")
         case .closed:
-            ElementalError(.connectionFailed, "\(what): it ended the connection before it admitted this client")
+            ElementalError(.connectionFailed, "\(what): it ended the connection before it answered")
         case .otherKey, .notEncrypted:
             ElementalError(
                 .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")

@@ -88,7 +88,11 @@ extension Connector {
                         if step == .withdrawn { peers.withdraw(service) } else { try peers.pin(service, own: own) }
                     }
                 },
-                explain: { explain($0, "cannot pair with '\(peerName)'") })
+                explain: { failure in
+                    let what = "cannot pair with '\(peerName)'"
+                    guard case .refused(.ownIdentity) = failure else { return explain(failure, what) }
+                    return ElementalError(.invalidState, "\(what): \(AdmissionRefusal.ownIdentity.sentence)")
+                })
         }
     }
 
