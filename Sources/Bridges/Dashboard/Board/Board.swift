@@ -120,6 +120,7 @@ final class Board {
         // With the next tick: however often a page asks, it is answered so often only.
         case .open(let numbers):
             viewer.asked = numbers
+            viewer.closed.formUnion(viewer.shown.numbers.subtracting(numbers))
             wake()
         case .set(let service, let id, let value, let number): set(service, id, value, number, for: viewer)
         case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
@@ -148,7 +149,9 @@ final class Board {
 
     /// Shows a page the services that it asks for.
     private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
-        let earlier = viewer.shown.numbers
+        let earlier = viewer.shown.numbers.subtracting(viewer.closed)
+        for number in viewer.closed { viewer.forget(number) }
+        viewer.closed = []
         let known = numbers.filter { services[$0] != nil }
         show(known, to: viewer)
         for number in earlier.subtracting(known) { viewer.forget(number) }

@@ -9,6 +9,9 @@ final class Viewer {
     var shown = ServiceSet()
     /// The services that it asks for, until the next tick.
     var asked: Set<UInt32>?
+    /// Of the services that it shows, those that it has closed since the last tick. If it asks for one again, it has kept
+    /// nothing of it.
+    var closed: Set<UInt32> = []
     /// Elements, by their services' numbers, whose values it has yet to be sent, because it takes what it is sent more
     /// slowly than that comes. The newest value counts.
     var missed: [UInt32: Set<Int8>] = [:]
