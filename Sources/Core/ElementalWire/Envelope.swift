@@ -84,7 +84,7 @@ public enum DatagramDecoder {
 /// that is split between reads is stored, as much of it as the receiver wants to keep. Memory grows with the bytes that
 /// have arrived, never with what a header announces.
 public struct StreamDecoder: ~Copyable {
-    /// What the receiver of a frame wants next.
+    /// The next step that the receiver of a frame wants.
     public enum Step: Sendable {
         /// Go on with the next frame.
         case next

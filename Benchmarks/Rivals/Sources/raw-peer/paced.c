@@ -10,7 +10,7 @@
 /// How long after the preparations the first message is due, in nanoseconds.
 enum { START_TIME = 1000000 };
 
-/// What sends and what reads share.
+/// The state that the sender and the reader share.
 typedef struct {
     int descriptor;
     /// Bytes of a payload.

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a client asks a service for on an encrypted connection: admission, pairing or an admin's command.
+/// A client's request on an encrypted connection: admission, pairing or an admin's command.
 struct AdmissionRequest: Sendable {
     typealias Answer = (outcome: ClientGateHandler.Outcome, address: SocketAddress?)
 

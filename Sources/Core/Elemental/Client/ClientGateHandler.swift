@@ -56,7 +56,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     /// Encrypts a connected channel, and begins to read from it.
     ///
     /// - Parameters:
-    ///   - store: stores a service that pairs, or removes it; `nil` for a request that stores nothing.
+    ///   - store: stores a service that pairs, or removes it; without it storing fails.
     ///   - completion: called once, on the event loop. If the client is authorised, it adds the session, which then
     ///     receives the bytes that follow; otherwise the channel is closed.
     static func begin(
@@ -69,7 +69,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             rejected.withLock { $0 = key }
             return false
         }
-        let store = store ?? { _, _ in channel.eventLoop.makeSucceededVoidFuture() }
+        let store = store ?? { _, _ in channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported) }
         let handler = ClientGateHandler(connector, request, rejected, store, completion)
         let pipeline = channel.pipeline.syncOperations
         // The handshake begins when its handler is added.

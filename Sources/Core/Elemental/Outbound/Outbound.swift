@@ -304,7 +304,7 @@ extension Outbound {
     }
 }
 
-/// What the other end supports.
+/// The other end's abilities, as its hello announced them.
 struct PeerAbilities {
     /// Whether it accepts empty values.
     var emptyValues = false

@@ -267,7 +267,7 @@ final class Receiver {
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
-/// What was received since the device's statistics were last updated.
+/// Values and bytes received since the device's statistics were last updated.
 struct ReceivedCounts {
     var messagesReceived = 0
     var bytesReceived = 0

@@ -19,7 +19,7 @@ package struct LatencyRun: Sendable {
     /// How long one may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
 
-    /// What sends round trips at a rate and sleeps in between; `nil` for what watches the clock.
+    /// The sender of round trips at a rate, which sleeps in between; `nil` for one that watches the clock.
     package var pace: Pace?
 
     /// Whether without a pace round trips at a rate are sent by the connection's event loop, which does not sleep, rather

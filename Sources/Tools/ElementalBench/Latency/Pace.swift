@@ -1,5 +1,5 @@
-/// What sends the messages of round trips at a rate. It sleeps in between, and each round trip is timed from just before its
-/// message is sent.
+/// The sender of round trips at a rate. It sleeps between messages, and each round trip is timed from just before its message is
+/// sent.
 package enum Pace: String, Sendable, CaseIterable {
     /// The connection's event loop, by ``Elemental/ElementalDevice/onTick(every:perform:)``.
     case timer

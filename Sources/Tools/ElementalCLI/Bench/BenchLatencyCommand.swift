@@ -48,7 +48,7 @@ struct BenchLatencyCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "What sends at the --rate, and sleeps in between: timer (the client's event loop), thread or task "
+            "The sender at the --rate, which sleeps in between: timer (the client's event loop), thread or task "
                 + "(default: what watches the clock)."))
     var pace: Pace?
 

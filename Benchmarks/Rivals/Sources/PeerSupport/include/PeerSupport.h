@@ -33,7 +33,7 @@ bool peer_input_ended(void);
 
 typedef enum { PEER_SERVE, PEER_LATENCY, PEER_THROUGHPUT, PEER_HELLOS } PeerCommand;
 
-/// What sends the messages of round trips at a rate.
+/// The sender of round trips at a rate.
 typedef enum {
     /// The thread that waits for the answers, which watches the clock: each round trip is timed from when it is due.
     PEER_PACE_CLOCK,

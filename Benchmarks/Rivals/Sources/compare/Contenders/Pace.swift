@@ -1,5 +1,5 @@
-/// What sends the messages of round trips at a rate. It sleeps in between, and each round trip is timed from just before its
-/// message is sent.
+/// The sender of round trips at a rate. It sleeps between messages, and each round trip is timed from just before its message is
+/// sent.
 enum Pace: String, CaseIterable {
     /// A timer of the event loop that reads the answers.
     case timer

@@ -73,7 +73,7 @@ extension Check {
             }
     }
 
-    /// What sends at a rate sleeps in between, as all loops do.
+    /// The senders at a rate sleep in between, and so do all loops.
     private static var paced: [Check] {
         let others = [(Contender.raw, "raw C", 1.4, 1.2), (.nio, "bare SwiftNIO", 1.15, 1)]
         return PacedShapes.rates.map(\.perSecond).flatMap { rate in
