@@ -49,7 +49,7 @@ struct BenchLatencyCommand: ReportingCommand {
     @Option(
         help: ArgumentHelp(
             "The sender at the --rate, which sleeps in between: timer (the client's event loop), thread or task "
-                + "(default: what watches the clock)."))
+                + "(default: one that watches the clock)."))
     var pace: Pace?
 
     @Flag(
