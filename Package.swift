@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "SignalR", targets: ["SignalR"]),
         .library(name: "MQTT", targets: ["MQTT"]),
         .library(name: "OSC", targets: ["OSC"]),
+        .library(name: "ElementalFollowing", targets: ["ElementalFollowing"]),
         .library(name: "SignalRBridge", targets: ["SignalRBridge"]),
         .library(name: "MQTTBridge", targets: ["MQTTBridge"]),
         .library(name: "OSCBridge", targets: ["OSCBridge"]),
@@ -189,13 +190,15 @@ let package = Package(
             name: "OSC", dependencies: [.product(name: "NIOCore", package: "swift-nio")], path: "Sources/Clients/OSC"),
         // What all bridges share: the services that they follow, what waits to pass, and what passes next.
         .target(
-            name: "Bridging",
+            name: "ElementalFollowing",
             dependencies: [
                 "Elemental", "ElementalSecurity", "ElementalWire", "Support",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            path: "Sources/Bridges/Bridging"
+            path: "Sources/Bridges/ElementalFollowing"
         ),
         // A small web server for pages that browsers of this network may open, and others may not. Knows no elements.
         .target(
@@ -213,14 +216,14 @@ let package = Package(
         ),
         // The services' values and connections as metrics in Prometheus' text format.
         .target(
-            name: "ServiceMetrics", dependencies: ["Bridging", "Elemental", "ElementalWire", "Support"],
+            name: "ServiceMetrics", dependencies: ["ElementalFollowing", "Elemental", "ElementalWire", "Support"],
             path: "Sources/Bridges/ServiceMetrics"
         ),
         // The page that shows services and sets their elements.
         .target(
             name: "Dashboard",
             dependencies: [
-                "Bridging", "DashboardPage", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics",
+                "ElementalFollowing", "DashboardPage", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics",
                 "Support", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -231,13 +234,13 @@ let package = Package(
         .target(name: "DashboardPage", path: "Sources/Bridges/Dashboard/Page", exclude: ["files"]),
         .target(
             name: "SignalRBridge",
-            dependencies: ["Bridging", "Elemental", "ElementalWire", "SignalR", "Support"],
+            dependencies: ["ElementalFollowing", "Elemental", "ElementalWire", "SignalR", "Support"],
             path: "Sources/Bridges/SignalRBridge"
         ),
         .target(
             name: "MQTTBridge",
             dependencies: [
-                "Bridging", "Elemental", "ElementalWire", "MQTT", "Support",
+                "ElementalFollowing", "Elemental", "ElementalWire", "MQTT", "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Sources/Bridges/MQTTBridge"
@@ -245,7 +248,7 @@ let package = Package(
         .target(
             name: "OSCBridge",
             dependencies: [
-                "Bridging", "Elemental", "ElementalWire", "OSC", "Support", "WebServer", "Zeroconf",
+                "ElementalFollowing", "Elemental", "ElementalWire", "OSC", "Support", "WebServer", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOFoundationEssentialsCompat", package: "swift-nio"),
@@ -257,7 +260,7 @@ let package = Package(
         .target(
             name: "ElementalRecording",
             dependencies: [
-                "Bridging", "Elemental", "ElementalWire", "Support",
+                "ElementalFollowing", "Elemental", "ElementalWire", "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -285,7 +288,7 @@ let package = Package(
         .executableTarget(
             name: "ElementalCLI",
             dependencies: [
-                "Bridging",
+                "ElementalFollowing",
                 "ClientTransport",
                 "CommodoreGateway",
                 "Dashboard",
@@ -393,7 +396,7 @@ let package = Package(
         .testTarget(
             name: "BridgesTests",
             dependencies: [
-                "Bridging", "Dashboard", "Elemental", "ElementalSecurity", "MQTT", "MQTTBridge", "OSC", "OSCBridge",
+                "ElementalFollowing", "Dashboard", "Elemental", "ElementalSecurity", "MQTT", "MQTTBridge", "OSC", "OSCBridge",
                 "ServiceMetrics", "SignalR", "SignalRBridge", "Support", "TestSupport", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -402,7 +405,7 @@ let package = Package(
             path: "Tests/Bridges"),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["Bridging", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
+            dependencies: ["ElementalFollowing", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
             path: "Tests/Recording",
             exclude: ["ElementalRecording/peer.py"]),
         .testTarget(
@@ -416,7 +419,7 @@ let package = Package(
         .testTarget(
             name: "ToolsTests",
             dependencies: [
-                "Bridging", "Elemental", "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support",
+                "ElementalFollowing", "Elemental", "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support",
                 "TestSupport", "VirtualCommodore", "WireVectors", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],

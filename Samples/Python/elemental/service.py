@@ -41,7 +41,7 @@ MAXIMUM_REFUSALS = 16
 class Client:
     """A client of a service, as the service sees it."""
 
-    def __init__(self, session: ServiceSession) -> None:
+    def __init__(self, session: FollowedService) -> None:
         self._session = session
         self.name = ""
 
@@ -83,7 +83,7 @@ class Received(NamedTuple):
     element: Element
 
 
-class ServiceSession(Session):
+class FollowedService(Session):
     """A service's end of a connection."""
 
     def __init__(self, service: Service) -> None:
@@ -331,8 +331,8 @@ class Service:
         self._incomplete = IncompleteBytes(maximum_incomplete_bytes)
         self._catalogue_bytes = self.elements.encode()
         self._values: Dict[int, bytes] = {}
-        self._sessions: Dict[ServiceSession, None] = {}
-        self._by_identifier: Dict[int, ServiceSession] = {}
+        self._sessions: Dict[FollowedService, None] = {}
+        self._by_identifier: Dict[int, FollowedService] = {}
         self._next_identifier = 1
         self._refusals = 0
         self._handlers: Dict[int, List[Callable[[Value, Client], None]]] = {}
@@ -367,7 +367,7 @@ class Service:
         try:
             if datagrams is not None:
                 self._udp = await DatagramSocket.open(datagrams, self._take_datagram)
-            self._server = await loop.create_server(lambda: ServiceSession(self), sock=listener)
+            self._server = await loop.create_server(lambda: FollowedService(self), sock=listener)
         except BaseException:
             listener.close()
             if self._udp is not None:
@@ -492,7 +492,7 @@ class Service:
 
     # Of the sessions.
 
-    def _arrived(self, session: ServiceSession) -> Optional[str]:
+    def _arrived(self, session: FollowedService) -> Optional[str]:
         """Takes a connection, or says why not."""
         if self._is_stopping:
             return "the service is being stopped"
@@ -514,11 +514,11 @@ class Service:
     def _refusal_ended(self, _: object) -> None:
         self._refusals -= 1
 
-    def _introduced(self, session: ServiceSession) -> None:
+    def _introduced(self, session: FollowedService) -> None:
         for handler in list(self._client_handlers):
             _call(handler, session.client, True)
 
-    def _left(self, session: ServiceSession, error: Disconnected) -> None:
+    def _left(self, session: FollowedService, error: Disconnected) -> None:
         if session not in self._sessions:
             return
         del self._sessions[session]
@@ -528,7 +528,7 @@ class Service:
             for handler in list(self._client_handlers):
                 _call(handler, session.client, False)
 
-    def _received(self, element: Element, value: Value, session: ServiceSession) -> None:
+    def _received(self, element: Element, value: Value, session: FollowedService) -> None:
         for handler in list(self._handlers.get(element.id, ())):
             try:
                 handler(value, session.client)

@@ -1,4 +1,4 @@
-package import Bridging
+package import ElementalFollowing
 package import Logging
 import NIOCore
 package import ServiceMetrics
@@ -7,7 +7,7 @@ package import WebServer
 
 /// The page that shows services, live, and sets their elements; and their metrics beside it.
 package final class DashboardServer: Sendable {
-    private let sessions: ServiceSessions
+    private let sessions: Follower
     private let web: WebServer
     private let entrance: Entrance
     private let makeBoard: @Sendable () -> Board
@@ -20,7 +20,7 @@ package final class DashboardServer: Sendable {
     ///   - options: where and for whom to serve.
     ///   - hostName: this machine's name, for the page's title.
     package init(
-        _ sessions: ServiceSessions, metrics: ServiceMetrics, pairings: PagePairings, policy: BoardPolicy,
+        _ sessions: Follower, metrics: ServiceMetrics, pairings: PagePairings, policy: BoardPolicy,
         web options: WebServerOptions, hostName: String, logger: Logger
     ) {
         self.sessions = sessions

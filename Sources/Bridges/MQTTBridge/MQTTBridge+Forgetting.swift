@@ -1,4 +1,4 @@
-internal import Bridging
+public import ElementalFollowing
 public import MQTT
 internal import NIOCore
 internal import Support

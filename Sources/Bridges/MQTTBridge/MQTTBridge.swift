@@ -1,5 +1,5 @@
-package import Bridging
 public import Elemental
+public import ElementalFollowing
 public import MQTT
 package import NIOCore
 internal import Support
@@ -15,18 +15,11 @@ internal import Support
 /// Assistant, the bridge, the services, and the networks between them.
 public final class MQTTBridge: Sendable {
     /// Which services are bridged.
-    public enum Subject: Sendable, Hashable {
-        /// All element services that Zeroconf finds, as they come and go.
-        case all
-        /// The services of that name, older ones too; with an instance's name that one alone.
-        case service(String, name: String? = nil)
-        /// What answers there.
-        case address(host: String, port: Int)
-    }
+    public typealias Subject = ServiceSubject
 
     /// The connection to the broker.
     public let client: MQTTClient
-    private let sessions: ServiceSessions
+    private let sessions: Follower
     private let options: MQTTBridgeOptions
     private let topics: BridgeTopics
     private let events = EventHub<MQTTBridgeEvent>()
@@ -48,19 +41,13 @@ public final class MQTTBridge: Sendable {
         connect: ConnectOptions = ConnectOptions()
     ) throws(MQTTBridgeError) {
         try self.init(broker: broker, connection: connection, options: options) { loop in
-            var session = SessionOptions(name: name)
+            var session = FollowerOptions(name: name)
             session.connect = connect
             session.connect.eventLoopGroup = loop
             let role: Role = options.setsElements ? .control : .observe
             session.role = { _ in role }
-            return ServiceSessions(
-                subjects.map { subject in
-                    switch subject {
-                    case .all: .all
-                    case .service(let service, let name): .service(service, name: name)
-                    case .address(let host, let port): .address(host: host, port: port)
-                    }
-                }, session)
+            session.keepsLongValuesInDevices = false
+            return Follower(subjects, session)
         }
     }
 
@@ -69,7 +56,7 @@ public final class MQTTBridge: Sendable {
     /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
     package init(
         broker: MQTTAddress, connection: MQTTOptions, options: MQTTBridgeOptions,
-        makeSessions: (any EventLoop) -> ServiceSessions
+        makeSessions: (any EventLoop) -> Follower
     ) throws(MQTTBridgeError) {
         try options.check()
         do throws(MQTTError) {

@@ -1,5 +1,5 @@
-package import Bridging
 public import Elemental
+public import ElementalFollowing
 public import Logging
 package import NIOCore
 internal import Support
@@ -22,19 +22,12 @@ import class Dispatch.DispatchQueue
 /// ``OSCBridgeOptions/allowedNetworks`` says otherwise.
 public final class OSCBridge: Sendable {
     /// Which services are bridged.
-    public enum Subject: Sendable, Hashable {
-        /// All element services that Zeroconf finds, as they come and go.
-        case all
-        /// The services of that name, older ones too; with an instance's name that one alone.
-        case service(String, name: String? = nil)
-        /// What answers there.
-        case address(host: String, port: Int)
-    }
+    public typealias Subject = ServiceSubject
 
     private let options: OSCBridgeOptions
     private let logger: Logger
     private let web: WebServer
-    private let sessions: ServiceSessions
+    private let sessions: Follower
     private var events: EventHub<OSCBridgeEvent> { entrance.events }
     let entrance: Entrance
 
@@ -81,26 +74,20 @@ public final class OSCBridge: Sendable {
     ) throws(OSCBridgeError) {
         let entrance = Entrance()
         let web = try Self.webServer(options, entrance, logger)
-        var session = SessionOptions(name: name)
+        var session = FollowerOptions(name: name)
         session.connect = connect
         session.connect.eventLoopGroup = web.eventLoop
         let role: Role = options.setsElements ? .control : .observe
         session.role = { _ in role }
-        let followed = subjects.map { subject -> ServiceSubject in
-            switch subject {
-            case .all: .all
-            case .service(let service, let name): .service(service, name: name)
-            case .address(let host, let port): .address(host: host, port: port)
-            }
-        }
-        self.init(options, entrance, web, ServiceSessions(followed, session), logger)
+        session.keepsLongValuesInDevices = false
+        self.init(options, entrance, web, Follower(subjects, session), logger)
     }
 
     /// Creates a bridge to services that are followed.
     ///
     /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
     package convenience init(
-        options: OSCBridgeOptions, logger: Logger, makeSessions: (any EventLoop) async throws -> ServiceSessions
+        options: OSCBridgeOptions, logger: Logger, makeSessions: (any EventLoop) async throws -> Follower
     ) async throws {
         let entrance = Entrance()
         let web = try Self.webServer(options, entrance, logger)
@@ -108,7 +95,7 @@ public final class OSCBridge: Sendable {
     }
 
     private init(
-        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ sessions: ServiceSessions,
+        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ sessions: Follower,
         _ logger: Logger
     ) {
         self.options = options

@@ -1,5 +1,5 @@
-package import Bridging
 internal import Elemental
+package import ElementalFollowing
 internal import Support
 
 #if canImport(FoundationEssentials)
@@ -33,7 +33,7 @@ package final class ServiceMetrics: Sendable {
 
     /// Notes an event. It may be called from any thread, and does not wait for a scrape; the events of one service come
     /// in their order.
-    package func note(_ event: SessionEvent) {
+    package func note(_ event: FollowerEvent) {
         switch event {
         case .value(let key, let element, let value):
             let time = now()
@@ -46,7 +46,7 @@ package final class ServiceMetrics: Sendable {
         }
     }
 
-    private func note(_ state: SessionState, of key: ServiceKey) {
+    private func note(_ state: FollowedState, of key: ServiceKey) {
         switch state {
         case .connected(let device, let catalogue):
             follow(key)?.withLock { $0.connect(device, catalogue) }

@@ -1,5 +1,5 @@
-import Bridging
 public import Elemental
+import ElementalFollowing
 public import SignalR
 import Support
 

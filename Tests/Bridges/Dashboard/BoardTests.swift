@@ -1,6 +1,6 @@
-import Bridging
 import Dashboard
 import Elemental
+import ElementalFollowing
 import Foundation
 import Support
 import TestSupport

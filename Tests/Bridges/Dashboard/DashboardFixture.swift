@@ -1,6 +1,6 @@
-import Bridging
 import Dashboard
 import Elemental
+import ElementalFollowing
 import Logging
 import ServiceMetrics
 import Support
@@ -40,11 +40,11 @@ struct DashboardFixture: Sendable {
         _ servicePorts: [Int], policy: BoardPolicy = .full, token: String? = nil,
         helloTimeout: Duration? = nil, connect: ConnectOptions = ConnectOptions(), _ body: (Int) async throws -> Void
     ) async throws {
-        var session = SessionOptions(name: "page")
+        var session = FollowerOptions(name: "page")
         session.connect = connect
         session.connect.timeout = Patience.wait
         session.pingInterval = .milliseconds(100)
-        let sessions = ServiceSessions(servicePorts.map { .address(host: "127.0.0.1", port: $0) }, session)
+        let sessions = Follower(servicePorts.map { .address(host: "127.0.0.1", port: $0) }, session)
         var options = WebServerOptions()
         options.port = 0
         options.token = token

@@ -1,4 +1,4 @@
-import Bridging
+import ElementalFollowing
 import Support
 import Testing
 

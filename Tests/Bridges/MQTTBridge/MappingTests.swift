@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import NIOCore
 import TestSupport
 import Testing

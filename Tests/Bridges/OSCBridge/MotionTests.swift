@@ -1,6 +1,6 @@
-import Bridging
 import Dispatch
 import Elemental
+import ElementalFollowing
 import NIOCore
 import NIOEmbedded
 import NIOPosix

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import NIOCore
 import NIOEmbedded
 import OSC

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalWire
 import Foundation
 import Support
@@ -141,7 +141,10 @@ struct RecorderTests {
                 await recorder.flush()
                 clock.advance(.seconds(1))
             }
-            recorder.note(.state(Self.rover, .away(reason: "the cable\nis \"out\"", retryIn: nil)))
+            recorder.note(
+                .state(
+                    Self.rover,
+                    .away(FollowingProblem(.unreachable, code: "networkError", "the cable\nis \"out\""), retryIn: nil)))
             let summary = await recorder.finish()
 
             let content = try await MCAPPeer.read(recorder.path)
@@ -172,7 +175,12 @@ struct RecorderTests {
         let other: ElementCatalogue = [Element<Double>(8, "Speed"), Element<Bool>(12, "Camera", latest: true)]
         try await Self.withRecorder { recorder, add in
             try add(.float(0.5), "Speed")
-            recorder.note(.state(Self.rover, .away(reason: "out of reach", retryIn: .seconds(1))))
+            recorder.note(
+                .state(
+                    Self.rover,
+                    .away(
+                        FollowingProblem(.unreachable, code: "connectionFailed", "out of reach"), retryIn: .seconds(1)))
+            )
             // What it does not belong to is not recorded.
             Self.connect(recorder, Self.rover, other)
             try Self.add(.double(2), "Speed", to: recorder, Self.rover, other)

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Foundation
 import TestSupport
 import Testing
@@ -46,7 +46,10 @@ struct RecordingTextTests {
             try add(.float(0.5), "Speed")
             try add(.string("one, \"two\"\r\nthree"), "A \"note\", long")
             time.advance(.seconds(1))
-            recorder.note(.state(RecorderTests.rover, .away(reason: "gone, for now", retryIn: nil)))
+            recorder.note(
+                .state(
+                    RecorderTests.rover,
+                    .away(FollowingProblem(.unreachable, code: "connectionFailed", "gone, for now"), retryIn: nil)))
             RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
             try add(.float2([1, .nan]), "Aim")
             try add(.uint8(1), "Mode")

@@ -1,5 +1,5 @@
-internal import Bridging
 internal import Elemental
+internal import ElementalFollowing
 import ElementalSecurity
 import ElementalWire
 import NIOCore

@@ -1,5 +1,5 @@
-internal import Bridging
 internal import Elemental
+internal import ElementalFollowing
 import ElementalWire
 import NIOCore
 import Support
@@ -16,7 +16,7 @@ final class Board {
 
     let eventLoop: any EventLoop
     let policy: BoardPolicy
-    let sessions: ServiceSessions
+    let sessions: Follower
     let pairings: PagePairings
     let inbox: Inbox
     private let host: String
@@ -38,7 +38,7 @@ final class Board {
     var pairing: [UInt32: Task<Void, Never>] = [:]
 
     init(
-        _ sessions: ServiceSessions, pairings: PagePairings, policy: BoardPolicy, host: String,
+        _ sessions: Follower, pairings: PagePairings, policy: BoardPolicy, host: String,
         helloTimeout: Duration, on eventLoop: any EventLoop,
         verdict: @escaping (String?, WebSocketConnection) -> TokenVerdict, inbox: Inbox
     ) {
@@ -255,7 +255,7 @@ final class Board {
         return news
     }
 
-    private func take(_ event: SessionEvent) {
+    private func take(_ event: FollowerEvent) {
         switch event {
         case .place(let key, let place):
             let service = service(of: key)
@@ -270,8 +270,8 @@ final class Board {
                 viewer.forget(number)
             }
         case .state(let key, let state): note(state, of: service(of: key))
-        case .browsingFailed(let reason, let delay):
-            notices.browsing = "\(reason); the next attempt follows in \(delay.components.seconds) s"
+        case .browsingFailed(let error, let delay):
+            notices.browsing = "\(error.message); the next attempt follows in \(delay.components.seconds) s"
             tellNotice()
         case .browsingWorks:
             notices.browsing = nil
@@ -313,18 +313,18 @@ final class Board {
         return service
     }
 
-    private func note(_ state: SessionState, of service: BoardService) {
+    private func note(_ state: FollowedState, of service: BoardService) {
         var isOther = false
         switch state {
         case .connecting: service.standing = .connecting
         case .connected(let device, let catalogue): isOther = service.connected(device, catalogue)
-        case .away(let reason, _, let mayPair): service.standing = .away(reason, mayPair: mayPair)
-        case .refused(let refusal):
+        case .away(let problem, _): service.standing = .away(problem.message, mayPair: problem.kind == .turnedAway)
+        case .refused(let problem):
             service.standing =
-                switch refusal.kind {
-                case .notPaired: .notPaired(refusal.message)
-                case .identityChanged: .identityChanged(refusal.message)
-                case .other: .refused(refusal.message)
+                switch problem.kind {
+                case .notPaired: .notPaired(problem.message)
+                case .identityChanged: .identityChanged(problem.message)
+                case .noElements, .turnedAway, .unreachable: .refused(problem.message)
                 }
         case .gone: break
         }

@@ -1,5 +1,5 @@
-internal import Bridging
 internal import Elemental
+internal import ElementalFollowing
 import Support
 
 /// What services do between two ticks of the board, put in from any thread: events in order, and of each element the
@@ -34,7 +34,7 @@ final class Inbox: Sendable {
 
     /// What has come since the last time.
     struct Batch {
-        var events: [SessionEvent] = []
+        var events: [FollowerEvent] = []
         /// Of each element the newest refusal: a service may send any number of them.
         var refusals: [ServiceKey: [Int8: ValueRefusal]] = [:]
         var values: [ServiceKey: Arrivals] = [:]
@@ -57,7 +57,7 @@ final class Inbox: Sendable {
     }
 
     /// Puts in what happened.
-    func put(_ event: SessionEvent) {
+    func put(_ event: FollowerEvent) {
         change { batch in
             switch event {
             case .value(let key, let element, let value):

@@ -1,5 +1,5 @@
-internal import Bridging
 import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 import MQTT
 internal import NIOCore
@@ -55,11 +55,12 @@ extension BridgeCore {
     }
 
     /// The service has handled a value without a word.
-    func handled(_ value: ElementValue, of definition: ElementDefinition, _ failure: String?, _ service: BridgedService)
-    {
+    func handled(
+        _ value: ElementValue, of definition: ElementDefinition, _ failure: ElementalError?, _ service: BridgedService
+    ) {
         guard let position = service.position(of: definition) else { return }
         if let failure {
-            refuse("the service did not confirm it: \(failure)", position, service)
+            refuse("the service did not confirm it: \(failure.message)", position, service)
         } else {
             service.lanes.open(definition)
             show(value, at: position, service)

@@ -1,5 +1,5 @@
-internal import Bridging
 import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 import MQTT
 internal import NIOCore
@@ -80,7 +80,7 @@ final class BridgeCore {
     // MARK: - Services
 
     /// Takes what happens to the services.
-    func take(_ event: SessionEvent) {
+    func take(_ event: FollowerEvent) {
         switch event {
         case .state(let key, .connected(let device, let catalogue)): connected(key, device, catalogue)
         case .state(let key, .away), .state(let key, .refused): disconnected(key)

@@ -1,5 +1,5 @@
-internal import Bridging
 import Elemental
+internal import ElementalFollowing
 import MQTT
 internal import NIOCore
 

@@ -1,4 +1,4 @@
-internal import Bridging
+internal import ElementalFollowing
 internal import MQTT
 internal import Support
 

@@ -1,4 +1,4 @@
-internal import Bridging
+internal import ElementalFollowing
 import MQTT
 
 /// The topics of a bridge.

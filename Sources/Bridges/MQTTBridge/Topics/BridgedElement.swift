@@ -1,5 +1,5 @@
-internal import Bridging
 import Elemental
+internal import ElementalFollowing
 import MQTT
 
 /// An element of a bridged service with its topics.

@@ -1,5 +1,5 @@
-internal import Bridging
 import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 internal import NIOCore
 internal import OSC
@@ -64,7 +64,7 @@ final class BridgeCore {
     // MARK: - Services
 
     /// Takes what happens to the services.
-    func take(_ event: SessionEvent) {
+    func take(_ event: FollowerEvent) {
         guard !hasEnded else { return }
         switch event {
         case .state(let key, .connected(let device, let catalogue)): connected(key, device, catalogue)
@@ -108,7 +108,7 @@ final class BridgeCore {
         service.sent.onHandled = { [weak self, weak service] element, value, failure in
             guard let self, let service, let position = service.position(of: element) else { return }
             if let failure {
-                self.refuse("the service did not confirm it: \(failure)", position, service)
+                self.refuse("the service did not confirm it: \(failure.message)", position, service)
             } else {
                 self.show(value, at: position, service)
             }

@@ -1,18 +1,18 @@
 /// Where a service was found. Any number of connections can be made to it without another search.
-package enum ServicePlace: Sendable, Hashable {
+public enum ServicePlace: Sendable, Hashable {
     /// A service as Zeroconf describes it.
     case found(DiscoveredService)
     /// A host name or address and a port, without Zeroconf.
     case address(host: String, port: Int)
 
     /// What Zeroconf says about the service, if it was asked.
-    package var discovered: DiscoveredService? {
+    public var discovered: DiscoveredService? {
         guard case .found(let service) = self else { return nil }
         return service
     }
 
     /// The place as the user types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
-    package var target: String {
+    public var target: String {
         switch self {
         case .found(let service): "\(service.service)/\(service.name)"
         case .address: endpoint.text

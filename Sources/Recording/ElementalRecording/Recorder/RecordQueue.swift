@@ -1,5 +1,5 @@
-internal import Bridging
 internal import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 
 /// What waits to be written, in the order in which it came, and what is known of the services. It has no thread of its own.

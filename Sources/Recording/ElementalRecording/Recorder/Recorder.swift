@@ -1,5 +1,5 @@
-package import Bridging
 public import Elemental
+package import ElementalFollowing
 internal import ElementalWire
 internal import NIOCore
 internal import NIOPosix
@@ -96,12 +96,12 @@ public final class Recorder: Sendable {
 
     /// Records what happens to services that are followed. It may be called from any thread; the events of one service
     /// come in their order.
-    package func note(_ event: SessionEvent) {
+    package func note(_ event: FollowerEvent) {
         switch event {
         case .value(let key, let element, let value):
             change { $0.queue.add(value, of: element, key, at: { options.clock.now }) }
         case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
-        case .state(let key, .away(let reason, _, _)): disconnected(key, .away, reason)
+        case .state(let key, .away(let problem, _)): disconnected(key, .away, problem.message)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
         case .state(let key, .gone): disconnected(key, .away, "it is listed no more")
         case .state(_, .connecting), .place, .refusal, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:

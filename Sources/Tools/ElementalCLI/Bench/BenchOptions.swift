@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bridging
 import Elemental
 import ElementalBench
+import ElementalFollowing
 import ElementalWire
 
 extension Transport: ExpressibleByArgument {}

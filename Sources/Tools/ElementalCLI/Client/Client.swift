@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Logging
 import Support
 

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 
 /// What to type where a service and this client are not paired, or not for enough.

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import Support
 
 /// Prints the current values of elements.

@@ -1,7 +1,7 @@
 import ArgumentParser
-import Bridging
 import Dashboard
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import ServiceMetrics
 import Support

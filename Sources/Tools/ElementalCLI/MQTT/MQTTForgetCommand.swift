@@ -38,14 +38,8 @@ struct MQTTForgetCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [self] in
-            let subjects: [MQTTBridge.Subject] = targets.map { target in
-                switch target {
-                case .service(let service, let name): .service(service, name: name)
-                case .address(let address): .address(host: address.host, port: address.port)
-                }
-            }
             let emptied = try await MQTTBridge.forget(
-                subjects, broker: broker.address, connection: try await broker.connection(output),
+                targets.map(\.subject), broker: broker.address, connection: try await broker.connection(output),
                 options: topics.options)
             for topic in emptied { await console.emit(ForgottenEvent(topic: topic)) }
             if emptied.isEmpty { await console.talk("the broker has retained nothing for these services") }

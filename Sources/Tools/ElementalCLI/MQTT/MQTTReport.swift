@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import MQTT
 import MQTTBridge
 import Support
@@ -86,7 +86,7 @@ final class MQTTReport: Sendable {
     }
 
     /// Says what to do where a service lets the bridge set nothing, though it should.
-    func note(_ event: SessionEvent, _ followed: FollowedServices) {
+    func note(_ event: FollowerEvent, _ followed: FollowedServices) {
         if options.setsElements { nothingSet.note(event, followed) }
     }
 }

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ServiceMetrics
 import Support
 
@@ -46,7 +46,7 @@ extension MetricsCommand {
 
     /// Waits until the services have sent the values that they had when they were connected: the answer to a ping comes
     /// after them. An older service answers none.
-    private func settle(_ keys: [ServiceKey], of services: ServiceSessions, within time: Duration) async {
+    private func settle(_ keys: [ServiceKey], of services: Follower, within time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for key in keys {
                 guard let device = services.device(of: key) else { continue }
@@ -79,7 +79,7 @@ private final class TargetProgress: Sendable {
         return targets.filter { target in !connected.contains(where: target.covers) }.map(\.text)
     }
 
-    func note(_ event: SessionEvent) {
+    func note(_ event: FollowerEvent) {
         guard case .state(let key, let state) = event else { return }
         if case .connected = state {
             keys.withLock { _ = $0.insert(key) }

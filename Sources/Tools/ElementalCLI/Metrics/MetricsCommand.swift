@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import NIOCore
 import ServiceMetrics
@@ -104,7 +104,7 @@ struct MetricsCommand: ReportingCommand {
     /// How often round trips are measured: at least once between two scrapes at Prometheus' usual intervals.
     private static let pingInterval: Duration = .seconds(5)
 
-    private func serve(_ metrics: ServiceMetrics, of sessions: ServiceSessions, _ console: Console) async throws {
+    private func serve(_ metrics: ServiceMetrics, of sessions: Follower, _ console: Console) async throws {
         var options = WebServerOptions()
         options.port = port
         if let address { options.host = address }

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import OSCBridge
 import Support
 
@@ -72,7 +72,7 @@ final class OSCReport: Sendable {
     }
 
     /// Says what to do where a service lets the bridge set nothing, though it should.
-    func note(_ event: SessionEvent, _ followed: FollowedServices) {
+    func note(_ event: FollowerEvent, _ followed: FollowedServices) {
         if options.setsElements { nothingSet.note(event, followed) }
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 
 /// How much of this process's memory a peer may use.
 struct LimitOptions: ParsableArguments {
@@ -31,7 +31,7 @@ struct FollowedLimitOptions: ParsableArguments {
     @Option(
         name: .customLong("max-value"),
         help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
-    var maximumValueByteCount = SessionOptions.maximumValueByteCount
+    var maximumValueByteCount = FollowerOptions.maximumValueByteCount
 
     func validate() throws { try LimitOptions.check(maximumValueByteCount) }
 

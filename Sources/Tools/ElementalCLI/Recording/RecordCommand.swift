@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalRecording
 import Support
 
@@ -90,7 +90,7 @@ struct RecordCommand: ReportingCommand {
 
     /// Follows the services until the recording ends.
     private func record(
-        _ sessions: ServiceSessions, _ recorder: Recorder, _ progress: RecordProgress
+        _ sessions: Follower, _ recorder: Recorder, _ progress: RecordProgress
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await sessions.run() }
@@ -170,7 +170,7 @@ private final class RecordProgress: Sendable {
         }
     }
 
-    func note(_ event: SessionEvent) {
+    func note(_ event: FollowerEvent) {
         guard case .state(let key, .connected(_, let catalogue)) = event else { return }
         state.withLock { $0.isConnected = true }
         guard let missing = names.first(where: { catalogue[$0] == nil }) else { return }

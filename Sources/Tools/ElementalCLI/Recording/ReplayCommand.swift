@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalRecording
 import ElementalWire
 import Support

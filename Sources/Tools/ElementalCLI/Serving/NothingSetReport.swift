@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Support
 
 /// Says once of each service that lets a bridge set nothing, though it should, what to do.
@@ -12,7 +12,7 @@ final class NothingSetReport: Sendable {
 
     init(_ console: Console) { self.console = console }
 
-    func note(_ event: SessionEvent, _ followed: FollowedServices) {
+    func note(_ event: FollowerEvent, _ followed: FollowedServices) {
         guard case .state(let key, .connected(let device, let catalogue)) = event,
             !catalogue.contains(where: { $0.access.contains(.write) }), let place = followed.sessions.place(of: key)
         else { return }

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Support
 
 /// A web server answers.
@@ -37,14 +37,14 @@ struct SessionStateEvent: ConsoleEvent {
     /// - Parameters:
     ///   - advice: what to do where the service and this program are not paired.
     ///   - access: how this program connects.
-    init?(_ key: ServiceKey, _ state: SessionState, advice: String, _ access: ClientAccess) {
+    init?(_ key: ServiceKey, _ state: FollowedState, advice: String, _ access: ClientAccess) {
         self.key = key
         switch state {
         case .connecting: return nil
         case .connected: (self.state, why, retryIn) = ("connected", nil, nil)
-        case .away(let reason, let delay, let mayPair):
-            let offer = mayPair ? "; if it wants paired clients, type: \(advice)" : ""
-            (self.state, why, retryIn) = ("away", reason + offer, delay)
+        case .away(let problem, let delay):
+            let offer = problem.kind == .turnedAway ? "; if it wants paired clients, type: \(advice)" : ""
+            (self.state, why, retryIn) = ("away", problem.message + offer, delay)
         case .refused(let refusal):
             switch refusal.kind {
             case .notPaired: (self.state, why) = ("notPaired", "\(refusal.message); type: \(advice)")
@@ -53,7 +53,7 @@ struct SessionStateEvent: ConsoleEvent {
                     "elemental trust list\(access.stateOptions), elemental trust revoke NAME\(access.stateOptions), and "
                     + "then \(advice)"
                 (self.state, why) = ("identityChanged", "\(refusal.message); type: \(remedy)")
-            case .other: (self.state, why) = ("refused", refusal.message)
+            case .noElements, .turnedAway, .unreachable: (self.state, why) = ("refused", refusal.message)
             }
             retryIn = nil
         case .gone: (self.state, why, retryIn) = ("gone", nil, nil)

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Support
 
 /// Tells the user when services come, go and refuse, and when they cannot be found, once for each change: a service that
@@ -18,11 +18,12 @@ final class SessionReporter: Sendable {
     }
 
     /// Notes an event of the sessions. It does not wait.
-    func note(_ event: SessionEvent) {
+    func note(_ event: FollowerEvent) {
         switch event {
         case .place(let key, let place): places.withLock { $0[key] = place }
         case .state(let key, let state): note(state, of: key)
-        case .browsingFailed(let reason, let delay):
+        case .browsingFailed(let error, let delay):
+            let reason = error.message
             let isNews = browsingFailure.withLock { told in
                 defer { told = reason }
                 return told != reason
@@ -37,7 +38,7 @@ final class SessionReporter: Sendable {
         }
     }
 
-    private func note(_ state: SessionState, of key: ServiceKey) {
+    private func note(_ state: FollowedState, of key: ServiceKey) {
         let target = places.withLock { $0[key]?.target } ?? "\(key)"
         let advice = "elemental pair \(target.shellArgument)\(access.pairOptions)"
         guard let event = SessionStateEvent(key, state, advice: advice, access) else { return }

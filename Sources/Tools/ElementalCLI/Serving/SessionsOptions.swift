@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalWire
 import NIOCore
 import Support
@@ -57,11 +57,14 @@ struct FollowingOptions: ParsableArguments {
     @OptionGroup var security: ClientSecurityOptions
     @OptionGroup var limits: FollowedLimitOptions
 
+    /// The maximum number of services that a command follows at a time.
+    private static let maximumServiceCount = 256
+
     func validate() throws { try ClientName.check(name) }
 
     static func check(_ targets: [Target]) throws {
-        if targets.count > SessionOptions.maximumTargetCount {
-            throw ValidationError("at most \(SessionOptions.maximumTargetCount) TARGETs can be followed")
+        if targets.count > FollowerOptions.maximumTargetCount {
+            throw ValidationError("at most \(FollowerOptions.maximumTargetCount) TARGETs can be followed")
         }
     }
 
@@ -82,7 +85,7 @@ struct FollowingOptions: ParsableArguments {
         if let eventLoop { connect.eventLoopGroup = eventLoop }
         let fixed = access.security.role
         let asked = security.role == nil ? role : nil
-        var options = SessionOptions(
+        var options = FollowerOptions(
             name: name ?? deputy.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
         if name == nil, let deputy {
             options.pairingName = ClientName.pairing(of: deputy.name, access.paired?.identity.fingerprint)
@@ -91,17 +94,19 @@ struct FollowingOptions: ParsableArguments {
         options.role = asked ?? { _ in fixed }
         options.pingInterval = pingInterval
         options.keepsLongValues = keepsLongValues
+        options.keepsLongValuesInDevices = false
+        options.maximumServiceCount = Self.maximumServiceCount
         var resolved: [Target] = []
         for target in targets { resolved.append(await target.resolved(output)) }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
         return FollowedServices(
-            sessions: ServiceSessions(subjects, options), targets: resolved, access: access)
+            sessions: Follower(subjects, options), targets: resolved, access: access)
     }
 }
 
 /// Services that a command follows, and the identity with which it does.
 struct FollowedServices: Sendable {
-    let sessions: ServiceSessions
+    let sessions: Follower
     /// What was asked for, with the addresses of hosts that the system does not know.
     let targets: [Target]
     let access: ClientAccess
@@ -145,7 +150,7 @@ extension Target {
     }
 }
 
-extension SessionOptions {
+extension FollowerOptions {
     /// The most targets on a command line.
     static let maximumTargetCount = 256
 }

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import SignalR
 import SignalRBridge
 import Support
@@ -33,13 +33,13 @@ final class HubBridging: Sendable {
     }
 
     private let plan: Plan
-    private let options: SessionOptions
+    private let options: FollowerOptions
     private let transfers: Transfers
     /// Whether the hub was ever reached: a hub that never was is a mistake.
     private let hasReached = Locked(false)
 
     /// - Parameter options: how the services are followed.
-    init(_ plan: Plan, _ options: SessionOptions) {
+    init(_ plan: Plan, _ options: FollowerOptions) {
         self.plan = plan
         self.options = options
         transfers = Transfers(plan.console, showsIncoming: true)
@@ -57,7 +57,7 @@ final class HubBridging: Sendable {
         // The bridge asks the devices.
         (options.keepsLongValues, options.keepsLongValuesInDevices) = (false, true)
         options.onFailure = { inputs.put($1) }
-        let sessions = ServiceSessions(subjects, options)
+        let sessions = Follower(subjects, options)
         let shown = Locked<ElementalDevice?>(nil)
         let reporter = SessionReporter(plan.console, plan.access)
         sessions.onEvent { [transfers, isAll] event in
@@ -90,7 +90,7 @@ final class HubBridging: Sendable {
         }
     }
 
-    private func handle(_ inputs: HubInputs, _ sessions: ServiceSessions) async throws {
+    private func handle(_ inputs: HubInputs, _ sessions: Follower) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             var bridges: [ServiceKey: Current] = [:]
             try await inputs.forEach { input in
@@ -251,7 +251,7 @@ final class HubBridging: Sendable {
     }
 }
 
-extension SessionState {
+extension FollowedState {
     fileprivate var isRefused: Bool {
         if case .refused = self { true } else { false }
     }

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import Support
 
 /// The queue of a bridging. It keeps only the newest connection or end of each service, so that services that come and go while
@@ -39,7 +39,7 @@ final class HubInputs: Sendable {
         arrival.yield()
     }
 
-    func put(_ state: SessionState, of key: ServiceKey) {
+    func put(_ state: FollowedState, of key: ServiceKey) {
         self.state.withLock { inputs in
             switch state {
             case .connected(let device, let elements):

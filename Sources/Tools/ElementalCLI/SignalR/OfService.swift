@@ -1,4 +1,4 @@
-import Bridging
+import ElementalFollowing
 import Support
 
 /// An event that says which service it is about, where there are several.

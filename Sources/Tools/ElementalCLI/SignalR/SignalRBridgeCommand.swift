@@ -1,6 +1,6 @@
 import ArgumentParser
-import Bridging
 import Elemental
+import ElementalFollowing
 import SignalRBridge
 
 /// Bridges a service and a hub.
@@ -106,7 +106,8 @@ struct SignalRBridgeCommand: ReportingCommand {
         try await Interruption.run(console) { [self] in
             // All are followed for long, and may be paired meanwhile.
             let access = try await security.load(for: deputy, makesIdentity: all)
-            var sessions = SessionOptions(name: name ?? ClientName.standard)
+            var sessions = FollowerOptions(name: name ?? ClientName.standard)
+            sessions.maximumServiceCount = 256
             sessions.elements = try element.catalogue
             sessions.connect.timeout = output.limit
             sessions.connect.limits = limits.device

@@ -6,8 +6,8 @@ internal import Support
 /// Follows one service: connects, tries again, tells what it sees.
 ///
 /// Everything that it tells, it tells on one event loop, which is that of its devices: so the events are in order.
-final class ServiceSession: Sendable {
-    typealias Teller = @Sendable (SessionEvent) -> Void
+final class FollowedService: Sendable {
+    typealias Teller = @Sendable (FollowerEvent) -> Void
 
     /// A device that is connected or reconnecting.
     struct Attachment {
@@ -35,8 +35,8 @@ final class ServiceSession: Sendable {
         var wasAsked = false
         /// Whether the place has changed since that was last looked at.
         var hasMoved = false
-        /// The refusal that was told and still holds.
-        var refusal: SessionRefusal?
+        /// The refusal that was reported and still holds.
+        var refusal: FollowingProblem?
         /// The bytes of each element's newest value that count, and all of them.
         var held: [Int8: Int] = [:]
         var heldByteCount = 0
@@ -48,16 +48,16 @@ final class ServiceSession: Sendable {
     enum End {
         /// Begin anew at once.
         case renew
-        case refused(SessionRefusal)
+        case refused(FollowingProblem)
         /// Try again later.
-        case failed(reason: String, wasSteady: Bool, mayPair: Bool = false)
+        case failed(FollowingProblem, wasSteady: Bool)
     }
 
     /// The shortest time between two attempts that something else than the time has called for.
     private static let leastInterval = Duration.milliseconds(250)
 
     let key: ServiceKey
-    let options: SessionOptions
+    let options: FollowerOptions
     let loop: any EventLoop
     let state: Locked<State>
     /// Opened when something has changed that an attempt should not wait for.
@@ -67,7 +67,7 @@ final class ServiceSession: Sendable {
     let memory: ByteBudget
 
     init(
-        _ key: ServiceKey, _ place: ServicePlace, _ options: SessionOptions, _ memory: ByteBudget,
+        _ key: ServiceKey, _ place: ServicePlace, _ options: FollowerOptions, _ memory: ByteBudget,
         _ tell: @escaping Teller
     ) {
         self.key = key
@@ -110,12 +110,12 @@ final class ServiceSession: Sendable {
                 }
                 if isNews { say(.state(key, .refused(refusal))) }
                 isQuiet = await pause(options.refusalInterval)
-            case .failed(let reason, let wasSteady, let mayPair):
+            case .failed(let problem, let wasSteady):
                 if wasSteady { backOff.reset() }
                 _ = turn()
                 let delay = backOff.next()
                 state.withLock { $0.refusal = nil }
-                say(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
+                say(.state(key, .away(problem, retryIn: delay)))
                 isQuiet = await pause(delay)
             }
             await Delay.wait(max(.zero, Self.leastInterval - (.now - start)), on: loop)
@@ -156,16 +156,16 @@ final class ServiceSession: Sendable {
     }
 
     /// Tells on the event loop.
-    func say(_ event: SessionEvent) {
+    func say(_ event: FollowerEvent) {
         loop.execute { [tell] in tell(event) }
     }
 
     /// Tells at once. Must be called on the event loop.
-    func sayNow(_ event: SessionEvent) { tell(event) }
+    func sayNow(_ event: FollowerEvent) { tell(event) }
 }
 
 // What the network and the user say. From any thread.
-extension ServiceSession {
+extension FollowedService {
     /// Zeroconf says where the service is, and what it is.
     ///
     /// - Parameter others: where it may be if it is not there.

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import Foundation
 import Support
@@ -8,7 +8,7 @@ import Testing
 
 /// Services that Zeroconf finds (`Samples/private-avahi -- swift test`).
 @Suite(.backstop)
-struct SessionListingTests {
+struct FollowerListingTests {
     init() throws {
         try #require(
             ProcessInfo.processInfo.environment["DBUS_SYSTEM_BUS_ADDRESS"] != nil,
@@ -34,7 +34,7 @@ struct SessionListingTests {
             ServiceKey(service: "sess_robot", name: "Rover"), ServiceKey(service: "sess_lamp", name: "Rover")
         )
         let first = try await Self.publish("sess_robot", "Rover")
-        try await withSessions([.all]) { sessions, log in
+        try await withFollower([.all]) { sessions, log in
             try await log.wait(for: "connected", of: robot)
             let second = try await Self.publish("sess_lamp", "Rover")
             try await log.wait(for: "connected", of: lamp)
@@ -61,7 +61,7 @@ struct SessionListingTests {
     func aNameIsFoundByItsOwnBrowserAndOnlyItsInstance() async throws {
         let wanted = try await Self.publish("sess_named", "Wanted")
         let other = try await Self.publish("sess_named", "Other")
-        try await withSessions([.service("sess_named", name: "Wanted")]) {
+        try await withFollower([.service("sess_named", name: "Wanted")]) {
             $0.keepsGone = true
         } _: { sessions, log in
             let key = ServiceKey(service: "sess_named", name: "Wanted")
@@ -85,8 +85,8 @@ struct SessionListingTests {
         let first = try await Self.publish("sess_many", "One")
         let one = ServiceKey(service: "sess_many", name: "One")
         let two = ServiceKey(service: "sess_many", name: "Two")
-        try await withSessions([.service("sess_many", name: nil)]) {
-            $0.maximumServices = 1
+        try await withFollower([.service("sess_many", name: nil)]) {
+            $0.maximumServiceCount = 1
         } _: { _, log in
             try await log.wait(for: "connected", of: one)
             let second = try await Self.publish("sess_many", "Two")
@@ -107,7 +107,7 @@ struct SessionListingTests {
             "sess_record", "Rover", security: .paired(identity: identity, store: store))
         let key = ServiceKey(service: "sess_record", name: "Rover")
         let (client, clientStore) = (Ed25519Identity(), InMemoryTrustStore())
-        try await withSessions([.service("sess_record", name: nil)]) {
+        try await withFollower([.service("sess_record", name: nil)]) {
             $0.connect.security = .automatic(identity: client, store: clientStore)
             // A change of the store would be another reason.
             $0.trustInterval = .seconds(3600)
@@ -157,7 +157,7 @@ struct SessionListingTests {
         let entries = ["elemental=1", "sec=2", "id=\(claimed)"]
         try await ChildProcess.with("avahi-publish", ["-s", "Rover", "_\(type)._tcp", "\(port)"] + entries) { _ in
             let key = ServiceKey(service: type, name: "Rover")
-            try await withSessions([.service(type, name: "Rover")]) {
+            try await withFollower([.service(type, name: "Rover")]) {
                 $0.connect.security = .automatic(identity: client, store: clientStore)
             } _: { sessions, log in
                 try await log.wait(for: "identityChanged", of: key)

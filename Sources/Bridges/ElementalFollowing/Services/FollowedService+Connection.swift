@@ -3,7 +3,7 @@ internal import ElementalWire
 internal import NIOCore
 internal import Support
 
-extension ServiceSession {
+extension FollowedService {
     /// A connection that lasted this long counts as a success.
     private static let steadyTime = Duration.seconds(5)
     /// How long a service that seems to be elsewhere may take to answer where it was.
@@ -16,7 +16,7 @@ extension ServiceSession {
             state.hasMoved = false
             return (state.place, state.pairedRole)
         }
-        let policy = SessionReconnection(options, to: place)
+        let policy = FollowerReconnection(options, to: place)
         var connect = options.connect
         connect.eventLoopGroup = loop
         connect.reconnection = policy
@@ -136,9 +136,8 @@ extension ServiceSession {
         switch event {
         case .willReconnect(let attempt, let delay):
             guard isWanted else { return device.disconnect() }
-            let reason = attempt.lastError?.message ?? attempt.reason.description
-            let mayPair = attempt.lastError?.code == .unauthenticated
-            sayNow(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
+            let problem = attempt.lastError.map { FollowingProblem($0) } ?? FollowingProblem(attempt.reason)
+            sayNow(.state(key, .away(problem, retryIn: delay)))
         case .didReconnect:
             let catalogue = options.elements ?? device.knownElements
             // Of other elements a device that is new knows no values yet.
@@ -155,7 +154,7 @@ extension ServiceSession {
     }
 
     /// Stays with a device until it has ended.
-    private func follow(_ device: ElementalDevice, _ policy: SessionReconnection) async -> End {
+    private func follow(_ device: ElementalDevice, _ policy: FollowerReconnection) async -> End {
         let start = ContinuousClock.now
         if options.elements == nil {
             do throws(ElementalError) {
@@ -180,14 +179,14 @@ extension ServiceSession {
             for await reason in group {
                 guard let reason else { continue }
                 group.cancelAll()
-                return reason.description
+                return reason
             }
-            return "cancelled"
+            return DisconnectReason(.cancelled, isExpected: true)
         }
         if state.withLock({ $0.mustRenew }) { return .renew }
-        if let failure = policy.failure, SessionRefusal(failure) != nil { return end(failure) }
-        return .failed(
-            reason: policy.failure?.message ?? reason, wasSteady: .now - start >= Self.steadyTime)
+        let problem = policy.failure.map { FollowingProblem($0) } ?? FollowingProblem(reason)
+        if let failure = policy.failure, problem.isLasting { return end(failure) }
+        return .failed(problem, wasSteady: .now - start >= Self.steadyTime)
     }
 
     /// Waits for the catalogue. A service that says no hello tells none.
@@ -208,8 +207,8 @@ extension ServiceSession {
     /// How an attempt ended that failed.
     private func end(_ error: ElementalError) -> End {
         options.onFailure?(key, error)
-        if let refusal = SessionRefusal(error) { return .refused(refusal) }
-        return .failed(reason: error.message, wasSteady: false, mayPair: error.code == .unauthenticated)
+        let problem = FollowingProblem(error)
+        return problem.isLasting ? .refused(problem) : .failed(problem, wasSteady: false)
     }
 
     /// Does what the network and the user say while there is a device.

@@ -3,7 +3,7 @@ internal import Support
 
 /// Tries again without end, with growing delays, unless waiting does not help: what answers refuses this client, or has
 /// become something else.
-struct SessionReconnection: ReconnectionPolicy {
+struct FollowerReconnection: ReconnectionPolicy {
     private let backOff: BackOff
     /// Whether a service that does not answer the greeting ends it. An address may be that of another service by now,
     /// which says no hello; what Zeroconf lists says so itself.
@@ -11,7 +11,7 @@ struct SessionReconnection: ReconnectionPolicy {
     /// Why it gave up.
     private let last = Locked<ElementalError?>(nil)
 
-    init(_ options: SessionOptions, to place: ServicePlace) {
+    init(_ options: FollowerOptions, to place: ServicePlace) {
         backOff = BackOff(first: options.firstRetry, maximum: options.longestRetry)
         endsInSilence = place.discovered == nil
     }
@@ -21,7 +21,7 @@ struct SessionReconnection: ReconnectionPolicy {
 
     func delay(before attempt: ReconnectionAttempt) -> Duration? {
         if let error = attempt.lastError,
-            SessionRefusal(error) != nil || (endsInSilence && error.code == .timedOut)
+            FollowingProblem(error).isLasting || (endsInSilence && error.code == .timedOut)
         {
             last.withLock { $0 = error }
             return nil

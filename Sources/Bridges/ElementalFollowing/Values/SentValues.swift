@@ -51,7 +51,7 @@ package final class SentValues {
 
     /// Called with each value that the service has handled without a word, in their order; or with the newest of an element
     /// and why it is not known whether that was handled.
-    package var onHandled: (ElementDefinition, ElementValue, _ failure: String?) -> Void = { _, _, _ in }
+    package var onHandled: (ElementDefinition, ElementValue, _ failure: ElementalError?) -> Void = { _, _, _ in }
 
     /// How long a service that says what it takes may do so before it is asked.
     package static let patience = TimeAmount.milliseconds(100)
@@ -66,20 +66,26 @@ package final class SentValues {
     private var later: Scheduled<Void>?
     /// The connection over which the values were sent.
     private var device: ElementalDevice?
-    /// Asks whether the service has handled these values; returns why that is not known, or `nil`.
-    private let ask: @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async -> String?
+    private let ask: Ask
+
+    /// Waits until the service has handled the values.
+    ///
+    /// - Throws: why it is not known that it has.
+    typealias Ask =
+        @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async throws(ElementalError)
+        -> Void
+
+    /// How long a service may take to answer that.
+    private static let answerTime = Duration.seconds(10)
 
     package convenience init(on loop: any EventLoop) {
-        self.init(on: loop) { values, device in await Handling(values).wait(for: device) }
+        self.init(on: loop) { (values, device) async throws(ElementalError) in
+            try await device.waitUntilSent()
+            try await device.waitUntilHandled(values, timeout: Self.answerTime)
+        }
     }
 
-    /// - Parameter ask: asks the service.
-    init(
-        on loop: any EventLoop,
-        asking ask:
-            @escaping @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async ->
-            String?
-    ) {
+    init(on loop: any EventLoop, asking ask: @escaping Ask) {
         self.loop = loop
         self.ask = ask
     }
@@ -142,12 +148,18 @@ package final class SentValues {
         isAsking = true
         let (loop, ask, bound, asked) = (loop, ask, NIOLoopBound(self, eventLoop: loop), values)
         Task {
-            let failure = await ask(asked, device)
+            let failure: ElementalError?
+            do throws(ElementalError) {
+                try await ask(asked, device)
+                failure = nil
+            } catch {
+                failure = error
+            }
             await loop.run { bound.value.handled(failure) }
         }
     }
 
-    private func handled(_ failure: String?) {
+    private func handled(_ failure: ElementalError?) {
         isAsking = false
         // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
         for id in Array(lanes.keys) {

@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import Support
 import TestSupport
@@ -7,7 +7,7 @@ import Testing
 
 /// Services that are followed by host and port.
 @Suite(.backstop)
-struct SessionTests {
+struct FollowerTests {
     @Test
     func valuesComeAfterTheConnectionAndInOrder() async throws {
         let service = try await startService()
@@ -79,17 +79,17 @@ struct SessionTests {
     func aServiceIsFoundBackWhenItIsStartedAgainAndWhenItWasNotThereAtFirst() async throws {
         let port = try PortLease.port()
         let key = ServiceKey(host: "127.0.0.1", port: port)
-        try await withSessions([.address(host: "127.0.0.1", port: port)]) { sessions, log in
+        try await withFollower([.address(host: "127.0.0.1", port: port)]) { sessions, log in
             try await log.wait(for: "away", of: key)
             #expect(sessions.device(of: key) == nil)
             let first = try await startService(port: port)
             try await log.wait(for: "connected", of: key)
             await first.stop(reason: "a pause")
             try await log.wait(for: "away", of: key, 2)
-            guard case .state(_, .away(let reason, _, _))? = log.events.last(where: { $0.key == key }) else {
+            guard case .state(_, .away(let problem, _))? = log.events.last(where: { $0.key == key }) else {
                 throw TestSupportError("it is not away")
             }
-            #expect(!reason.isEmpty)
+            #expect(!problem.message.isEmpty && problem.code == "shutDown")
             let second = try await startService(port: port)
             try await log.wait(for: "connected", of: key, 2)
             #expect(log.states(of: key) == ["connecting", "away", "connected", "away", "connected"])
@@ -103,7 +103,7 @@ struct SessionTests {
         let first = try await startService(port: port)
         let key = first.key
         try first.send(7, to: Rover.count)
-        try await withSessions([first.subject]) { sessions, log in
+        try await withFollower([first.subject]) { sessions, log in
             try await eventually { log.values(of: key, Rover.count) == [.uint32(7)] }
             await first.stop()
             let second = try await startService(Rover.newer, port: port)
@@ -131,7 +131,7 @@ struct SessionTests {
     func twoServicesAtOnceAndOneOfThemFloods() async throws {
         let (flooding, quiet) = (try await startService(), try await startService())
         let (loud, soft) = (flooding.key, quiet.key)
-        try await withSessions([flooding.subject, quiet.subject]) { _, log in
+        try await withFollower([flooding.subject, quiet.subject]) { _, log in
             try await log.wait(for: "connected", of: loud)
             try await log.wait(for: "connected", of: soft)
             let flood = Task {
@@ -151,14 +151,14 @@ struct SessionTests {
     }
 
     private struct Weak {
-        weak var sessions: ServiceSessions?
+        weak var sessions: Follower?
     }
 
     /// Follows services until one is connected, and ends it.
     private static func followBriefly(
-        _ subjects: [ServiceSubject], until key: ServiceKey, _ log: SessionLog
+        _ subjects: [ServiceSubject], until key: ServiceKey, _ log: FollowerLog
     ) async throws -> Weak {
-        let sessions = ServiceSessions(subjects, SessionOptions(name: "tester"))
+        let sessions = Follower(subjects, FollowerOptions(name: "tester"))
         sessions.onEvent { log.add($0) }
         let running = Task { try await sessions.run() }
         try await log.wait(for: "connected", of: key)
@@ -173,7 +173,7 @@ struct SessionTests {
     func theEndClosesEverythingAndLeavesNothing() async throws {
         let service = try await startService()
         let silent = try RawSocket.listen()
-        let log = SessionLog()
+        let log = FollowerLog()
         // One that is connected, one that never answers, one that is away, and all that there are.
         let left = try await Self.followBriefly(
             [
@@ -192,8 +192,8 @@ struct SessionTests {
     @Test
     func noMoreServicesThanAreAllowed() async throws {
         let services = [try await startService(), try await startService(), try await startService()]
-        try await withSessions(services.map(\.subject)) {
-            $0.maximumServices = 2
+        try await withFollower(services.map(\.subject)) {
+            $0.maximumServiceCount = 2
         } _: { _, log in
             try await log.wait(for: "connected", of: services[0].key)
             try await log.wait(for: "connected", of: services[1].key)
@@ -217,7 +217,7 @@ struct SessionTests {
 
     @Test
     func aNameThatIsNoneIsAnError() async throws {
-        let sessions = ServiceSessions([.service("not a name", name: nil)], SessionOptions(name: "tester"))
+        let sessions = Follower([.service("not a name", name: nil)], FollowerOptions(name: "tester"))
         await #expect(throws: ElementalError.self) { try await sessions.run() }
     }
 

@@ -5,7 +5,7 @@ import Support
 import TestSupport
 import Testing
 
-@testable import Bridging
+@testable import ElementalFollowing
 
 /// What a bridge shows of values whose service says nothing of them.
 struct SentValueTests {
@@ -20,7 +20,7 @@ struct SentValueTests {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let log = Locked(Log())
         private let mayAnswer = Latch()
-        private let failure = Locked<String?>(nil)
+        private let failure = Locked<ElementalError?>(nil)
         private let device: ElementalDevice
         private let bound = Locked<NIOLoopBound<SentValues>?>(nil)
 
@@ -28,10 +28,10 @@ struct SentValueTests {
             self.device = device
             let (loop, log, mayAnswer, failure) = (loop, log, mayAnswer, failure)
             let sent = await loop.run {
-                let sent = SentValues(on: loop) { values, _ in
+                let sent = SentValues(on: loop) { (values, _) async throws(ElementalError) in
                     log.withLock { $0.questions.append(values.map(\.value)) }
                     _ = await mayAnswer.wait()
-                    return failure.withLock { $0 }
+                    if let failure = failure.withLock({ $0 }) { throw failure }
                 }
                 sent.onHandled = { _, value, failure in
                     log.withLock { if failure == nil { $0.handled.append(value) } else { $0.failures.append(value) } }
@@ -53,7 +53,7 @@ struct SentValueTests {
             await loop.run { if let sent { body(sent.value) } }
         }
 
-        func answer(_ reason: String? = nil) {
+        func answer(_ reason: ElementalError? = nil) {
             failure.withLock { $0 = reason }
             mayAnswer.open()
         }
@@ -141,7 +141,7 @@ struct SentValueTests {
 
     @Test func ofWhatFailsTheNewestIsTold() async throws {
         try await withBed { bed in
-            bed.answer("no answer")
+            bed.answer(ElementalError(.timedOut, "no answer"))
             await bed.send([1, 2], of: Self.speed)
             try await eventually("the failure") { bed.log.withLock { $0.failures } == [.float(2)] }
             #expect(bed.log.withLock { $0.handled }.isEmpty)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Bridging
+@testable import ElementalFollowing
 
 /// Detecting values that are too large for a hub or a broker by lost connections.
 struct OversizedValueTests {

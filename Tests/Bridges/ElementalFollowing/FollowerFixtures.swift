@@ -1,5 +1,5 @@
-import Bridging
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import Support
 import TestSupport
@@ -17,12 +17,12 @@ enum Rover {
 }
 
 /// What sessions told, in order.
-final class SessionLog: Sendable {
-    private let log = Locked<[SessionEvent]>([])
+final class FollowerLog: Sendable {
+    private let log = Locked<[FollowerEvent]>([])
 
-    func add(_ event: SessionEvent) { log.withLock { $0.append(event) } }
+    func add(_ event: FollowerEvent) { log.withLock { $0.append(event) } }
 
-    var events: [SessionEvent] { log.withLock { $0 } }
+    var events: [FollowerEvent] { log.withLock { $0 } }
 
     /// The states of a service, in a word each; of a refusal its kind. Those that repeat the one before are left out.
     func states(of key: ServiceKey) -> [String] {
@@ -33,11 +33,11 @@ final class SessionLog: Sendable {
         return words
     }
 
-    private static func word(_ state: SessionState) -> String {
+    private static func word(_ state: FollowedState) -> String {
         switch state {
         case .connecting: "connecting"
         case .connected: "connected"
-        case .away(_, _, let mayPair): mayPair ? "turnedAway" : "away"
+        case .away(let problem, _): problem.kind == .turnedAway ? "turnedAway" : "away"
         case .refused(let refusal): "\(refusal.kind)"
         case .gone: "gone"
         }
@@ -57,7 +57,7 @@ final class SessionLog: Sendable {
         }
     }
 
-    func refusals(of key: ServiceKey) -> [SessionRefusal] {
+    func refusals(of key: ServiceKey) -> [FollowingProblem] {
         events.compactMap { if case .state(key, .refused(let refusal)) = $0 { refusal } else { nil } }
     }
 
@@ -76,20 +76,22 @@ final class SessionLog: Sendable {
 }
 
 /// Follows services during the body. Nothing is tried again soon by the clock alone: what happens soon was called for.
-func withSessions(
-    _ subjects: [ServiceSubject], _ change: (inout SessionOptions) -> Void = { _ in },
+func withFollower(
+    _ subjects: [ServiceSubject], _ change: (inout FollowerOptions) -> Void = { _ in },
     isolation: isolated (any Actor)? = #isolation,
-    _ body: (ServiceSessions, SessionLog) async throws -> Void
+    _ body: (Follower, FollowerLog) async throws -> Void
 ) async throws {
-    var options = SessionOptions(name: "tester")
+    var options = FollowerOptions(name: "tester")
     options.connect.timeout = Patience.wait
+    options.role = { _ in .control }
+    options.keepsLongValuesInDevices = false
     options.firstRetry = .milliseconds(20)
     options.longestRetry = .milliseconds(200)
     options.refusalInterval = .seconds(3600)
     options.trustInterval = .milliseconds(50)
     change(&options)
-    let sessions = ServiceSessions(subjects, options)
-    let log = SessionLog()
+    let sessions = Follower(subjects, options)
+    let log = FollowerLog()
     sessions.onEvent { log.add($0) }
     let running = Task { try await sessions.run() }
     try await carryOut {
@@ -102,12 +104,12 @@ func withSessions(
 
 /// Follows a service during the body, and stops it.
 func follow(
-    _ service: ElementalService, _ change: (inout SessionOptions) -> Void = { _ in },
+    _ service: ElementalService, _ change: (inout FollowerOptions) -> Void = { _ in },
     isolation: isolated (any Actor)? = #isolation,
-    _ body: (ServiceKey, ServiceSessions, SessionLog) async throws -> Void
+    _ body: (ServiceKey, Follower, FollowerLog) async throws -> Void
 ) async throws {
     let key = service.key
-    try await withSessions([service.subject], change) { try await body(key, $0, $1) }
+    try await withFollower([service.subject], change) { try await body(key, $0, $1) }
     await service.stop()
 }
 

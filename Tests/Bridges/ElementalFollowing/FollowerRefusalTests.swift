@@ -1,6 +1,6 @@
-import Bridging
 import Dispatch
 import Elemental
+import ElementalFollowing
 import ElementalSecurity
 import Support
 import TestSupport
@@ -32,7 +32,7 @@ private final class SlowStore: TrustStore {
 
 /// Services that do not admit the client, or that the client does not accept.
 @Suite(.backstop)
-struct SessionRefusalTests {
+struct FollowerRefusalTests {
     private let service = Ed25519Identity()
     private let client = Ed25519Identity()
     private let serviceStore = InMemoryTrustStore()
@@ -40,7 +40,7 @@ struct SessionRefusalTests {
 
     private var paired: ServiceSecurity { .paired(identity: service, store: serviceStore) }
 
-    private func use(_ options: inout SessionOptions) {
+    private func use(_ options: inout FollowerOptions) {
         options.connect.security = .automatic(identity: client, store: clientStore)
     }
 
@@ -86,7 +86,7 @@ struct SessionRefusalTests {
             try await eventually("a look at the store") { slow.isAsked }
             // Nothing is tried before that: in the meantime others are refused, one after the other.
             for _ in 0..<3 {
-                try await withSessions([service.subject]) {
+                try await withFollower([service.subject]) {
                     $0.connect.security = .automatic(identity: Ed25519Identity(), store: InMemoryTrustStore())
                 } _: { _, others in
                     try await others.wait(for: "turnedAway", of: key)
@@ -104,7 +104,7 @@ struct SessionRefusalTests {
     func whatWasReadPlainIsSetAsSoonAsItIsPaired() async throws {
         let service = try await startService(security: .pairedToControl(identity: service, store: serviceStore))
         let other = try await startService()
-        try await withSessions([service.subject, other.subject], use) { sessions, log in
+        try await withFollower([service.subject, other.subject], use) { sessions, log in
             for service in [service, other] { try await log.wait(for: "connected", of: service.key) }
             #expect(sessions.device(of: service.key)?.fingerprint == nil)
             let plain = sessions.device(of: other.key)
@@ -221,7 +221,7 @@ struct SessionRefusalTests {
         let first = try await startService(port: port, security: paired)
         let key = first.key
         try trustService(at: port)
-        try await withSessions([first.subject], use) { sessions, log in
+        try await withFollower([first.subject], use) { sessions, log in
             try await log.wait(for: "connected", of: key)
             await first.stop()
             let second = try await startService(
@@ -242,7 +242,7 @@ struct SessionRefusalTests {
     func theWordsOfARefusalDecideNothing(_ words: String) async throws {
         let (listener, port) = try RawSocket.listen()
         let key = ServiceKey(host: "127.0.0.1", port: port)
-        try await withSessions([.address(host: "127.0.0.1", port: port)]) {
+        try await withFollower([.address(host: "127.0.0.1", port: port)]) {
             use(&$0)
             $0.firstRetry = .milliseconds(1)
         } _: { _, log in
@@ -269,11 +269,11 @@ struct SessionRefusalTests {
             try peer.write([0xFF, 1, 0, 0, 0, 7])
             _ = try await peer.readToEnd()
         }
-        try await withSessions([.address(host: "127.0.0.1", port: port)]) {
+        try await withFollower([.address(host: "127.0.0.1", port: port)]) {
             $0.helloTime = .milliseconds(50)
         } _: { sessions, log in
-            try await log.wait(for: "other", of: key)
-            #expect(try #require(log.refusals(of: key).first).message.hasPrefix("tells no elements"))
+            try await log.wait(for: "noElements", of: key)
+            #expect(try #require(log.refusals(of: key).first).message.hasPrefix("sends no catalogue"))
             // And it is not kept waiting.
             _ = try await serving.value
             #expect(sessions.device(of: key) == nil)

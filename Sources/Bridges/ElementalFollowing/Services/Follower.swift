@@ -1,17 +1,23 @@
-package import Elemental
-package import ElementalWire
+public import Elemental
+public import ElementalWire
 internal import Support
 
-/// Follows services as they come and go, each with a connection of its own that is restored when it is lost: what a
-/// bridge shows to something else.
+/// Follows services as they come and go, each over a connection that is restored when it is lost: the base of a bridge
+/// between services and something else.
 ///
 /// ```swift
-/// let sessions = ServiceSessions([.all], SessionOptions(name: "dashboard"))
-/// sessions.onEvent { event in … }
-/// try await sessions.run()
+/// let follower = Follower([.service("lamp")], FollowerOptions(name: "logger"))
+/// follower.onEvent { event in … }
+/// try await follower.run()
 /// ```
-package final class ServiceSessions: Sendable {
-    typealias Observer = @Sendable (SessionEvent) -> Void
+/// ``onEvent(_:)`` reports everything at once, on the devices' event loops. ``values(_:interval:maximumByteCount:)`` gives
+/// the values to a task at its own pace. ``set(_:of:at:timeout:)`` sends a value and says what became of it.
+///
+/// Services are hostile until they have proved otherwise: ``FollowerOptions`` bounds their number, each value and the
+/// memory of all values. A follower asks for the role `observe` unless the options say otherwise, pairs only when
+/// ``pair(_:code:as:role:)`` is called, and accepts no service under a paired one's name with another key.
+public final class Follower: Sendable {
+    typealias Observer = @Sendable (FollowerEvent) -> Void
 
     /// A service that is listed.
     struct Entry {
@@ -21,31 +27,38 @@ package final class ServiceSessions: Sendable {
         /// Where it may be if it is not there.
         var others: [ServicePlace] = []
         /// `nil` if there are too many.
-        var session: ServiceSession?
+        var session: FollowedService?
+        /// Its newest state that was reported; `nil` if there are too many services.
+        var state: FollowedState?
     }
 
     struct State {
         var entries: [ServiceKey: Entry] = [:]
         var observers: [Observer] = []
-        /// Takes the sessions that begin; `nil` before ``ServiceSessions/run()`` and after it.
-        var starts: AsyncStream<ServiceSession>.Continuation?
+        /// Takes the services that begin to be followed; `nil` before ``Follower/run()`` and after it.
+        var starts: AsyncStream<FollowedService>.Continuation?
         var hasRun = false
         /// How many are followed.
         var count = 0
         /// How many were said to be too many.
         var excess = 0
+        /// Called when ``Follower/run()`` ends.
+        var endings: [@Sendable () -> Void] = []
     }
 
     /// How many services that are too many are remembered, to take the place of one that goes.
     static let mostWaiting = 4096
 
-    package let options: SessionOptions
+    /// The options.
+    public let options: FollowerOptions
     let subjects: [ServiceSubject]
     let state = Locked(State())
     let memory: ByteBudget
 
-    /// - Parameter subjects: what to follow; empty for all element services.
-    package init(_ subjects: [ServiceSubject], _ options: SessionOptions) {
+    /// Creates a follower, which does nothing until ``run()``.
+    ///
+    /// - Parameter subjects: which services to follow; empty for all element services.
+    public init(_ subjects: [ServiceSubject] = [], _ options: FollowerOptions) {
         self.subjects = subjects.isEmpty ? [.all] : subjects
         self.options = options
         memory = ByteBudget(options.maximumByteCount)
@@ -53,27 +66,25 @@ package final class ServiceSessions: Sendable {
 
     /// Calls `observer` with every event, on the devices' event loops or in tasks. It must not block. The events of one
     /// key come in order and one at a time; those of different keys may come at the same time, unless there is one event
-    /// loop in ``SessionOptions/connect``.
-    ///
-    /// Before ``run()``.
-    package func onEvent(_ observer: @escaping @Sendable (SessionEvent) -> Void) {
+    /// loop in ``FollowerOptions/connect``. Call it before ``run()``.
+    public func onEvent(_ observer: @escaping @Sendable (FollowerEvent) -> Void) {
         state.withLock { $0.observers.append(observer) }
     }
 
     /// Follows the services until the task is cancelled; then closes all connections. Call it once.
     ///
-    /// - Throws: ``ElementalError`` with the code `invalidValue` for a service's name that is not one, `invalidState` for
+    /// - Throws: ``ElementalError`` with the code `invalidValue` for a service's name that is not valid, `invalidState` for
     ///   a second call.
-    package func run() async throws(ElementalError) {
+    public func run() async throws(ElementalError) {
         for case .service(let service, _) in subjects { try ElementalService.check(service: service) }
-        // Never more than `maximumServices`: a session that was taken out has to end before it makes room for another.
-        let (starts, start) = AsyncStream.makeStream(of: ServiceSession.self)
+        // Never more than `maximumServiceCount`: a service that has gone has to end before it makes room for another.
+        let (starts, start) = AsyncStream.makeStream(of: FollowedService.self)
         let isFirst = state.withLock { state in
             defer { state.hasRun = true }
             if !state.hasRun { state.starts = start }
             return !state.hasRun
         }
-        guard isFirst else { throw ElementalError(.invalidState, "services are followed once: make another one") }
+        guard isFirst else { throw ElementalError(.invalidState, "a follower runs once: create another one") }
         // Taken before anything is tried: who is trusted from then on may be what an attempt was refused for.
         var trusted = TrustedServices(options.connect.security)
         // Each attempt reports a store that cannot be read.
@@ -101,20 +112,29 @@ package final class ServiceSessions: Sendable {
             }
             group.cancelAll()
         }
-        state.withLock { state in
+        let endings = state.withLock { state in
             state.starts = nil
             state.entries = [:]
+            return state.endings
         }
+        for end in endings { end() }
     }
 
     /// Tries now to connect to a service that is away or refuses.
-    package func retry(_ key: ServiceKey) { session(of: key)?.hurry(asked: true) }
+    public func retry(_ key: ServiceKey) { session(of: key)?.hurry(asked: true) }
+
+    /// The services that are followed, as they are now.
+    public var services: [ServiceKey: ServiceSnapshot] {
+        state.withLock { $0.entries }.compactMapValues { entry in
+            entry.session.map { ServiceSnapshot(place: $0.place, state: entry.state ?? .connecting, device: $0.device) }
+        }
+    }
 
     /// The device of a service that is connected, or was and is being connected to again.
-    package func device(of key: ServiceKey) -> ElementalDevice? { session(of: key)?.device }
+    public func device(of key: ServiceKey) -> ElementalDevice? { session(of: key)?.device }
 
     /// Where a service is.
-    package func place(of key: ServiceKey) -> ServicePlace? { session(of: key)?.place }
+    public func place(of key: ServiceKey) -> ServicePlace? { session(of: key)?.place }
 
     /// Pairs with a service, with the identity in the options, and connects to it again with the role that it grants.
     ///
@@ -125,7 +145,7 @@ package final class ServiceSessions: Sendable {
     /// - Throws: ``ElementalError`` as `pair` of a service does, and with the code `serviceNotFound` for a service that is
     ///   not followed.
     @discardableResult
-    package func pair(
+    public func pair(
         _ key: ServiceKey, code: String, as name: String? = nil, role: Role = .control
     ) async throws(ElementalError) -> TrustedService {
         guard let session = session(of: key) else {
@@ -154,9 +174,24 @@ package final class ServiceSessions: Sendable {
         ElementalError(.wrongCode, "that is not what the service shows: a code has six digits")
     }
 
-    private func session(of key: ServiceKey) -> ServiceSession? { state.withLock { $0.entries[key]?.session } }
+    private func session(of key: ServiceKey) -> FollowedService? { state.withLock { $0.entries[key]?.session } }
 
-    func tell(_ event: SessionEvent) {
+    func tell(_ event: FollowerEvent) {
         for observer in state.withLock({ $0.observers }) { observer(event) }
+    }
+}
+
+/// A service that is followed, at one moment.
+public struct ServiceSnapshot: Sendable {
+    /// Where it is.
+    public let place: ServicePlace
+    /// The state of the connection.
+    public let state: FollowedState
+    /// The device, once there was a connection: its newest values are those of ``ElementalDevice/value(of:)``.
+    public let device: ElementalDevice?
+
+    /// The service's elements; `nil` before they are known.
+    public var catalogue: ElementCatalogue? {
+        if case .connected(_, let catalogue) = state { catalogue } else { device?.knownElements }
     }
 }

@@ -2,7 +2,7 @@ internal import Elemental
 internal import Support
 
 // Which services there are, and which of them are followed.
-extension ServiceSessions {
+extension Follower {
     /// How long browsing that began anew takes to find again what is there.
     private static let settlingTime = Duration.seconds(5)
 
@@ -77,7 +77,7 @@ extension ServiceSessions {
             guard instance?.remove(gone) ?? true else { return }
             follow(key, instance?.places ?? [], number)
         case .failed(let error, let delay):
-            tell(.browsingFailed(error.message, retryIn: delay))
+            tell(.browsingFailed(error, retryIn: delay))
         // It was never found, so that nothing is known of it but its name.
         case .unresolved: break
         }
@@ -96,9 +96,9 @@ extension ServiceSessions {
     ///
     /// - Parameter others: where it may be if it is not there.
     func found(_ key: ServiceKey, _ place: ServicePlace, or others: [ServicePlace] = [], by number: Int) {
-        let known: ServiceSession? = state.withLock { state in
+        let known: FollowedService? = state.withLock { state in
             if state.entries[key] == nil {
-                guard state.entries.count < options.maximumServices + Self.mostWaiting else { return nil }
+                guard state.entries.count < options.maximumServiceCount + Self.mostWaiting else { return nil }
                 state.entries[key] = Entry(place: place)
             }
             state.entries[key]?.subjects.insert(number)
@@ -114,7 +114,7 @@ extension ServiceSessions {
 
     /// A subject lists a service no more.
     private func lost(_ key: ServiceKey, by number: Int) {
-        let session: ServiceSession? = state.withLock { state in
+        let session: FollowedService? = state.withLock { state in
             guard var entry = state.entries[key], entry.subjects.remove(number) != nil else { return nil }
             state.entries[key] = entry
             guard entry.subjects.isEmpty else { return nil }
@@ -126,7 +126,7 @@ extension ServiceSessions {
     }
 
     /// A session has ended, because its service is gone or all of them end.
-    func ended(_ session: ServiceSession) {
+    func ended(_ session: FollowedService) {
         state.withLock { state in
             guard state.entries[session.key]?.session === session else { return }
             state.count -= 1
@@ -142,9 +142,11 @@ extension ServiceSessions {
 
     /// Begins to follow a service if there is room.
     private func start(_ key: ServiceKey, _ state: inout State) {
-        guard state.count < options.maximumServices, let starts = state.starts, let place = state.entries[key]?.place
+        guard state.count < options.maximumServiceCount, let starts = state.starts,
+            let place = state.entries[key]?.place
         else { return }
-        let session = ServiceSession(key, place, options, memory) { [observers = state.observers] event in
+        let session = FollowedService(key, place, options, memory) { [weak self, observers = state.observers] event in
+            if case .state(_, let news) = event { self?.state.withLock { $0.entries[key]?.state = news } }
             for observer in observers { observer(event) }
         }
         session.update(place, or: state.entries[key]?.others ?? [])
@@ -165,7 +167,7 @@ extension ServiceSessions {
 }
 
 // A service may be paired while there is no connection to it. A device that is connected notices that itself.
-extension ServiceSessions {
+extension Follower {
     /// Looks at the store again and again while a service is not connected, and tries again after a change.
     ///
     /// - Parameter trusted: as the store was before the first attempt to connect.

@@ -2,7 +2,7 @@ import Elemental
 import Foundation
 import Testing
 
-@testable import Bridging
+@testable import ElementalFollowing
 
 /// When values may be forwarded, without clocks, and which are only echoes.
 struct LaneTests {

@@ -68,6 +68,11 @@ package struct Lanes {
         self.keeping = keeping
     }
 
+    /// The bytes that count of all values that are waiting.
+    var waitingByteCount: Int { byteCount + newestByteCount }
+    /// Whether no values are waiting.
+    var isEmpty: Bool { heads.allSatisfy { $0.number == Head.none } }
+
     /// Whether values of the element are waiting.
     package func holds(_ element: ElementDefinition) -> Bool {
         position(of: element).map { heads[$0].number != Head.none } ?? false

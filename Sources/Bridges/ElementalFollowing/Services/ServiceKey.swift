@@ -1,40 +1,40 @@
-package import Elemental
+public import Elemental
 internal import Support
 
 /// A service among those that are followed: by its name and that of its instance, or by host and port.
 ///
 /// Two instances of one name that are different services, a robot "Rover" and a lamp "Rover", have different keys; a
 /// service that is started again has the one it had.
-package struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
+public struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The service's name, such as `robot`; `nil` for a host and port.
-    package let service: String?
+    public let service: String?
     /// The instance's name, such as "Rover", or `HOST:PORT`. An instance's name comes from the network.
-    package let name: String
+    public let name: String
 
-    package init(service: String?, name: String) {
+    public init(service: String?, name: String) {
         self.service = service
         self.name = name
     }
 
-    package init(_ service: DiscoveredService) { self.init(service: service.service, name: service.name) }
+    public init(_ service: DiscoveredService) { self.init(service: service.service, name: service.name) }
 
     /// The key of a host name or address and a port.
-    package init(host: String, port: Int) {
+    public init(host: String, port: Int) {
         self.init(service: nil, name: ServicePlace.address(host: host, port: port).target)
     }
 
     /// `SERVICE/NAME` or `HOST:PORT`.
-    package var description: String { service.map { "\($0)/\(name)" } ?? name }
+    public var description: String { service.map { "\($0)/\(name)" } ?? name }
 
-    package static func == (a: ServiceKey, b: ServiceKey) -> Bool { a.compared == b.compared }
+    public static func == (a: ServiceKey, b: ServiceKey) -> Bool { a.compared == b.compared }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(compared) }
+    public func hash(into hasher: inout Hasher) { hasher.combine(compared) }
 
     /// The names as they are compared.
     private var compared: [ComparableName?] { [service.map { ComparableName($0) }, ComparableName(name)] }
 
     /// By the services' names, then by those of the instances; those by host and port come last.
-    package static func < (a: ServiceKey, b: ServiceKey) -> Bool {
+    public static func < (a: ServiceKey, b: ServiceKey) -> Bool {
         switch (a.service, b.service) {
         case (nil, nil): ComparableName(a.name) < ComparableName(b.name)
         case (nil, _?): false
@@ -46,11 +46,11 @@ package struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertib
 }
 
 /// Which services are followed.
-package enum ServiceSubject: Sendable, Hashable {
+public enum ServiceSubject: Sendable, Hashable {
     /// All element services that Zeroconf finds. Older ones are found by their names only.
     case all
     /// The services of that name, older ones too; with an instance's name that one alone.
-    case service(String, name: String?)
+    case service(String, name: String? = nil)
     /// What answers there. A name in .local has to be one that the system resolves.
     case address(host: String, port: Int)
 }

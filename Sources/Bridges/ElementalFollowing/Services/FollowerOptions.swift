@@ -1,0 +1,60 @@
+public import Elemental
+public import ElementalWire
+
+/// How a ``Follower`` follows services.
+public struct FollowerOptions: Sendable {
+    /// The name under which services list this client; not empty.
+    public var name: String
+    /// How to connect: timeout, security, limits, logger, event loops. The follower sets the reconnection and the role. A
+    /// value has at most 4 MiB unless the limits say otherwise.
+    public var connect: ConnectOptions
+    /// The role that this client asks a service for, called before each connection. It gets this role or the one that
+    /// the service grants, whichever is less. After ``Follower/pair(_:code:as:role:)`` it asks at least for the role that
+    /// was granted there.
+    public var role: @Sendable (ServicePlace) -> Role = { _ in .observe }
+    /// The elements of the services; `nil` for the catalogue that each service sends. A service that sends none is not
+    /// followed then.
+    public var elements: ElementCatalogue?
+    /// The maximum number of services that are followed at a time.
+    public var maximumServiceCount = 64
+    /// The maximum bytes of the values of all services together: incomplete values, and each element's newest value of
+    /// more than 256 bytes. A value beyond it is left out, which ``FollowerEvent/leftOut(_:_:byteCount:)`` reports.
+    public var maximumByteCount = 64 << 20
+    /// How often the round trip to each service that answers pings is measured; `nil` for never.
+    public var pingInterval: Duration?
+    /// Whether a service that Zeroconf no longer lists stays ``FollowedState/away(_:retryIn:)`` until it is back, instead of
+    /// becoming ``FollowedState/gone``.
+    public var keepsGone = false
+
+    /// The name under which services list this client once it is paired, unless it is ``name``. Each client of a service
+    /// has another one.
+    package var pairingName: String?
+    /// Whether consumers keep long values. Otherwise only incomplete ones count.
+    package var keepsLongValues = true
+    /// Whether devices keep long values as their elements' newest, besides what consumers keep.
+    package var keepsLongValuesInDevices = true
+    /// Services that were found before, and are followed at once. Each belongs to one of the subjects.
+    package var known: [DiscoveredService] = []
+    /// Called with the error of each attempt to connect that failed, before the state that follows from it.
+    package var onFailure: (@Sendable (ServiceKey, ElementalError) -> Void)?
+
+    /// How long a service may take to say hello before it counts as an older one, which never does.
+    package var helloTime = Duration.seconds(2)
+    /// The delay before the second attempt; each further one is twice as long.
+    package var firstRetry = Duration.seconds(1)
+    /// The maximum delay between attempts.
+    package var longestRetry = Duration.seconds(30)
+    /// How often a service that refuses is asked again.
+    package var refusalInterval = Duration.seconds(30)
+    /// How often the store of ``connect``'s security is read while a service is not connected.
+    package var trustInterval = Duration.seconds(1)
+
+    /// The maximum length of a value, in bytes, unless the user says otherwise.
+    package static let maximumValueByteCount = 4 << 20
+
+    /// Options with their defaults.
+    public init(name: String) {
+        self.name = name
+        connect = ConnectOptions(limits: DeviceLimits(maximumValueByteCount: Self.maximumValueByteCount))
+    }
+}

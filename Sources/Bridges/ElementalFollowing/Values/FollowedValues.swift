@@ -1,0 +1,181 @@
+internal import DequeModule
+public import Elemental
+internal import NIOPosix
+internal import Support
+
+/// A value of a service that is followed.
+public struct FollowedValue: Sendable {
+    /// The service.
+    public let key: ServiceKey
+    /// The element.
+    public let element: ElementDefinition
+    /// The value.
+    public let value: ElementValue
+}
+
+/// Which values wait for a consumer that is slower than they arrive.
+public enum ValueOrder: Sendable, Hashable {
+    /// The newest value of each element.
+    case newest
+    /// All values of each element in their order; of elements marked latest the newest. Values for which there is no room
+    /// are dropped and counted (``FollowedValues/droppedCount``).
+    case inOrder
+}
+
+/// The values of followed services, for one consumer at its own pace. A slow one delays neither the services nor other
+/// consumers. It ends with ``Follower/run()``.
+///
+/// Services take turns, so that a fast one does not hold up the others. The values of a service that is gone are discarded.
+public struct FollowedValues: AsyncSequence, Sendable {
+    public typealias Element = FollowedValue
+    public typealias Failure = Never
+
+    let buffer: ValueBuffer
+
+    /// The values that were dropped because there was no room.
+    public var droppedCount: Int { buffer.droppedCount }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
+
+    /// Waits for values. Two iterators share the values between them.
+    public struct Iterator: AsyncIteratorProtocol {
+        let buffer: ValueBuffer
+
+        public mutating func next() async -> FollowedValue? { await buffer.next() }
+
+        public mutating func next(isolation actor: isolated (any Actor)?) async -> FollowedValue? {
+            await buffer.next()
+        }
+    }
+}
+
+extension Follower {
+    /// The values of all services that are followed, for one consumer. Call it before ``run()``.
+    ///
+    /// - Parameters:
+    ///   - order: which values wait while the consumer is busy.
+    ///   - interval: the minimum time between two values of one element.
+    ///   - maximumByteCount: the maximum bytes of the values of all services that wait in their order; newest values count
+    ///     towards ``FollowerOptions/maximumByteCount`` instead. One longer value alone is accepted.
+    public func values(
+        _ order: ValueOrder = .newest, interval: Duration = .zero, maximumByteCount: Int = 8 << 20
+    ) -> FollowedValues {
+        let buffer = ValueBuffer(order, interval: interval, maximumByteCount: maximumByteCount)
+        onEvent { buffer.take($0) }
+        state.withLock { $0.endings.append { buffer.finish() } }
+        return FollowedValues(buffer: buffer)
+    }
+}
+
+/// The values that wait for one consumer.
+final class ValueBuffer: Sendable {
+    private struct State {
+        var lanes: [ServiceKey: Lanes] = [:]
+        /// The services with values that wait, in the order of their turns.
+        var turns: Deque<ServiceKey> = []
+        var byteCount = 0
+        var droppedCount = 0
+        var isFinished = false
+    }
+
+    private enum Step {
+        case value(FollowedValue)
+        case wait(until: Lanes.Instant?)
+        case end
+    }
+
+    /// The maximum number of values of one element that wait in their order.
+    private static let maximumCount = 4096
+
+    private let state = Locked(State())
+    private let arrived = Latch()
+    private let order: ValueOrder
+    private let interval: Duration
+    private let maximumByteCount: Int
+
+    init(_ order: ValueOrder, interval: Duration, maximumByteCount: Int) {
+        self.order = order
+        self.interval = interval
+        self.maximumByteCount = maximumByteCount
+    }
+
+    var droppedCount: Int { state.withLock { $0.droppedCount } }
+    /// The bytes of the values that wait in their order.
+    var byteCount: Int { state.withLock { $0.byteCount } }
+    /// The services of which something is remembered.
+    var serviceCount: Int { state.withLock { $0.lanes.count } }
+
+    func take(_ event: FollowerEvent) {
+        switch event {
+        case .value(let key, let element, let value): add(value, of: element, key)
+        case .state(let key, .gone):
+            state.withLock { state in
+                if let lanes = state.lanes.removeValue(forKey: key) { state.byteCount -= lanes.waitingByteCount }
+                state.turns.removeAll { $0 == key }
+            }
+        default: break
+        }
+    }
+
+    private func add(_ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey) {
+        let isFirst = state.withLock { state in
+            guard !state.isFinished else { return false }
+            let keeping: Lanes.Keeping =
+                order == .newest ? .newest : .all(limit: Self.maximumCount, byteLimit: maximumByteCount)
+            var lanes = state.lanes.removeValue(forKey: key) ?? Lanes(interval: interval, keeping: keeping)
+            let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
+            let hasRoom =
+                order == .newest || state.byteCount == 0 || state.byteCount + value.wireByteCount <= maximumByteCount
+            if !hasRoom || !lanes.add(value, of: element) { state.droppedCount += 1 }
+            state.byteCount += lanes.waitingByteCount - before
+            let isNew = wasIdle && !lanes.isEmpty
+            state.lanes[key] = lanes
+            if isNew { state.turns.append(key) }
+            return isNew
+        }
+        if isFirst { arrived.open() }
+    }
+
+    func finish() {
+        state.withLock { $0.isFinished = true }
+        arrived.open()
+    }
+
+    func next() async -> FollowedValue? {
+        while !Task.isCancelled {
+            switch step(at: .now) {
+            case .value(let value): return value
+            case .end: return nil
+            case .wait(nil): await arrived.wait()
+            case .wait(let opening?):
+                _ = await arrived.wait(
+                    Lanes.Instant.now.duration(to: opening), on: MultiThreadedEventLoopGroup.singleton.any())
+            }
+        }
+        return nil
+    }
+
+    private func step(at now: Lanes.Instant) -> Step {
+        state.withLock { state in
+            var opening: Lanes.Instant?
+            for _ in 0..<state.turns.count {
+                let key = state.turns.removeFirst()
+                guard var lanes = state.lanes.removeValue(forKey: key) else { continue }
+                let before = lanes.waitingByteCount
+                let step = lanes.next(at: now)
+                state.byteCount += lanes.waitingByteCount - before
+                if !lanes.isEmpty { state.turns.append(key) }
+                state.lanes[key] = lanes
+                switch step {
+                case .send(let element, let value):
+                    return .value(FollowedValue(key: key, element: element, value: value))
+                case .wait(let time): opening = min(opening ?? time, time)
+                case .idle: break
+                }
+            }
+            if state.isFinished { return .end }
+            arrived.close()
+            return .wait(until: opening)
+        }
+    }
+}
