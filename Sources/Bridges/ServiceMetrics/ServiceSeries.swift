@@ -1,4 +1,5 @@
 internal import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 
 /// What is known of one service, as the metrics tell it.
@@ -12,11 +13,8 @@ struct ServiceSeries: Sendable {
     private(set) var device: ElementalDevice?
     /// The traffic of the devices before it.
     private(set) var pastTraffic = MetricsSample()
-    /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
-    private var positions = [UInt8](repeating: unused, count: 128)
+    private var positions = ElementPositions()
     private var wasUp = false
-
-    private static let unused = UInt8.max
 
     init(labels: MetricLabels) { self.labels = labels }
 
@@ -45,9 +43,7 @@ struct ServiceSeries: Sendable {
     }
 
     mutating func note(_ id: Int8, _ value: ElementValue, at time: Double) {
-        guard isUp, id >= 0 else { return }
-        let position = Int(positions[Int(id)])
-        guard position < elements.count else { return }
+        guard isUp, let position = positions[id] else { return }
         elements[position].note(value, at: time)
     }
 
@@ -56,7 +52,7 @@ struct ServiceSeries: Sendable {
     private mutating func use(_ catalogue: ElementCatalogue, keepsValues: Bool) {
         let known = elements
         elements = []
-        for position in positions.indices { positions[position] = Self.unused }
+        positions = ElementPositions()
         var used: Set<MetricLabels> = []
         for definition in catalogue {
             var series = ElementSeries(definition, of: labels)
@@ -65,7 +61,7 @@ struct ServiceSeries: Sendable {
                 series.updated = before.updated
                 if keepsValues { series.value = before.value }
             }
-            positions[Int(definition.id)] = UInt8(elements.count)
+            positions[definition.id] = elements.count
             elements.append(series)
         }
     }

@@ -25,7 +25,7 @@ struct MappingTests {
         let service = try topics.service(ServiceKey(service: "robot", name: "Rover"))
         let draft = DiscoveryDraft(
             topics: service, bridge: topics.bridge.name, name: "Rover", service: "robot",
-            elements: try BridgedElement.all(of: try ElementCatalogue(elements), service),
+            elements: try MQTTElement.all(of: try ElementCatalogue(elements), service),
             pictureTypes: elements.map { _ in pictureType }, retained: RetainedDiscovery(), canSet: canSet,
             choices: components)
         return draft.message()

@@ -13,6 +13,9 @@ package struct Lanes {
         /// Up to so many values of each element, and bytes of all, in the order in which they came; of an element marked
         /// latest the newest, and of all these ``newestShare`` times as many bytes.
         case all(limit: Int, byteLimit: Int)
+
+        /// What a bridge keeps of one service in one direction.
+        package static let bridged = Keeping.all(limit: 4096, byteLimit: 1 << 20)
     }
 
     /// What to do next.
@@ -45,8 +48,8 @@ package struct Lanes {
     private var lanes: [Lane] = []
     /// Of each lane.
     private var heads: [Head] = []
-    /// Positions in ``lanes`` by identifier; ``unused`` where no value of the element came yet.
-    private var positions = [UInt8](repeating: unused, count: 128)
+    /// Positions in ``lanes``; none where no value of the element came yet.
+    private var positions = ElementPositions()
     private var last: UInt64 = 0
     /// Of the values that wait in their order.
     private var byteCount = 0
@@ -57,8 +60,6 @@ package struct Lanes {
     package static let newestShare = 4
     /// Newest values up to this length always have room.
     private static let shortByteCount = 256
-
-    private static let unused = UInt8.max
 
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
@@ -172,10 +173,7 @@ package struct Lanes {
         if case .newest = keeping { true } else { element.latest }
     }
 
-    private func position(of element: ElementDefinition) -> Int? {
-        let position = positions[Int(element.id)]
-        return position == Self.unused ? nil : Int(position)
-    }
+    private func position(of element: ElementDefinition) -> Int? { positions[element.id] }
 
     /// The lane of an element, which is made where there is none. Another element with that identifier takes it over.
     private mutating func position(for element: ElementDefinition) -> Int {
@@ -184,7 +182,7 @@ package struct Lanes {
             if lanes[position].element !== element { lanes[position].element = element }
             return position
         }
-        positions[Int(element.id)] = UInt8(lanes.count)
+        positions[element.id] = lanes.count
         lanes.append(Lane(element: element))
         heads.append(Head())
         return lanes.count - 1

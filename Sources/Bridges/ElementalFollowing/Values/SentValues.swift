@@ -3,11 +3,12 @@ package import Elemental
 package import NIOCore
 internal import Support
 
-/// The values that a service was sent and of which it has said nothing yet. It belongs to one event loop.
+/// The values for a service: those that wait until the device has room, and those that were sent and not answered yet. It
+/// belongs to one event loop.
 ///
-/// A service need not say a value again that it takes. So a bridge asks whether the service has handled what it was sent,
-/// by a ping, and shows it then. Where a service does say it, as ``ElementalService/relay(_:deciding:)`` does, it is asked
-/// only after some time.
+/// A service need not echo a value that it accepts. So a bridge asks whether the service has handled what it was sent, by a
+/// ping, and shows it then. A service that does echo it, as ``ElementalService/relay(_:deciding:)`` does, is asked only after
+/// some time.
 package final class SentValues {
     /// The values of one element.
     private struct Lane {
@@ -53,6 +54,12 @@ package final class SentValues {
     /// and why it is not known whether that was handled.
     package var onHandled: (ElementDefinition, ElementValue, _ failure: ElementalError?) -> Void = { _, _, _ in }
 
+    /// Called with each value that was sent, and with each that could not be.
+    package var onSent: (ElementDefinition, ElementValue) -> Void = { _, _ in }
+    package var onFailed: (ElementDefinition, ElementalError) -> Void = { _, _ in }
+
+    /// How long values wait for room before they are tried again.
+    private static let retryTime = TimeAmount.milliseconds(2)
     /// How long a service that says what it takes may do so before it is asked.
     package static let patience = TimeAmount.milliseconds(100)
     /// The most values of an element that are kept; the oldest are left out.
@@ -61,6 +68,10 @@ package final class SentValues {
     package static let mostBytes = 4 << 20
 
     private let loop: any EventLoop
+    /// The values that wait for room.
+    private var waiting = Lanes(interval: .zero, keeping: .bridged)
+    /// Whether values that wait for room are tried again soon.
+    private var isRetrying = false
     private var lanes: [Int8: Lane] = [:]
     private var isAsking = false
     private var later: Scheduled<Void>?
@@ -98,8 +109,45 @@ package final class SentValues {
         lanes[element.id].flatMap { $0.unasked.last ?? $0.asked.last }
     }
 
+    /// Whether it is not known yet what became of the element's values.
+    package func isUnderWay(_ element: ElementDefinition) -> Bool { isRetrying || self[element] != nil }
+
+    /// Sends the service a value as soon as the device has room for it.
+    ///
+    /// - Returns: `false` if too many wait already and it was not accepted.
+    package func send(_ value: ElementValue, of element: ElementDefinition, by device: ElementalDevice) -> Bool {
+        guard waiting.add(value, of: element) else { return false }
+        self.device = device
+        sendWaiting()
+        return true
+    }
+
+    private func sendWaiting() {
+        guard !isRetrying, let device else { return }
+        while case .send(let element, let value) = waiting.next(at: .now) {
+            do throws(ElementalError) {
+                try device.send(value, to: element)
+            } catch {
+                guard error.code == .queueFull else {
+                    onFailed(element, error)
+                    continue
+                }
+                waiting.putBack(value, of: element)
+                isRetrying = true
+                loop.assumeIsolated().scheduleTask(in: Self.retryTime) { [weak self] in
+                    self?.isRetrying = false
+                    self?.sendWaiting()
+                }
+                return
+            }
+            add(value, of: element)
+            onSent(element, value)
+        }
+        confirm(by: device)
+    }
+
     /// The service was sent a value. ``confirm(by:)`` follows.
-    package func add(_ value: ElementValue, of element: ElementDefinition) {
+    func add(_ value: ElementValue, of element: ElementDefinition) {
         if lanes[element.id]?.element !== element { lanes[element.id] = Lane(element: element) }
         let others = byteCount - (lanes[element.id]?.byteCount ?? 0)
         lanes[element.id]?.add(value, room: Self.mostBytes - others)
@@ -115,13 +163,14 @@ package final class SentValues {
     /// There is no connection any more, or the elements are others.
     package func removeAll() {
         lanes = [:]
+        waiting = Lanes(interval: .zero, keeping: .bridged)
         device = nil
         later?.cancel()
         later = nil
     }
 
     /// Waits until the service has said what became of what it was sent over this connection, or has handled it.
-    package func confirm(by device: ElementalDevice) {
+    func confirm(by device: ElementalDevice) {
         self.device = device
         guard !isAsking else { return }
         let waiting = lanes.values.lazy.filter { !$0.unasked.isEmpty }

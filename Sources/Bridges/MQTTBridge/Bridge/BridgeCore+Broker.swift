@@ -62,8 +62,7 @@ extension BridgeCore {
         claimed = []
         otherBridges = []
         goneBridges = []
-        for service in waiting { service.isWaiting = false }
-        waiting = []
+        rounds.removeAll()
         emit(.brokerAway(error, retryIn: delay))
         guard wasConnected else { return }
         // A broker gives no reason when it closes a connection.

@@ -25,22 +25,17 @@ extension BridgeCore {
                 throw Command.Refusal("the service is not connected")
             }
             let value = try command.value(of: element.definition, current: current)
-            do throws(ElementalError) {
-                try device.send(value, to: element.definition)
-            } catch {
-                if error.code == .queueFull { emit(.dropped(service.event, element.definition, .toDevice)) }
-                throw Command.Refusal(error.message)
+            guard service.sent.send(value, of: element.definition, by: device) else {
+                emit(.dropped(service.event, element.definition, .toDevice))
+                throw Command.Refusal("too many values wait for the service")
             }
-            emit(.toDevice(service.event, element.definition, value))
-            service.sent.add(value, of: element.definition)
-            service.sent.confirm(by: device)
         } catch {
             refuse(error.reason, position, service)
         }
     }
 
     /// Answers a command that was not carried out: with the reason, and with the value that the element has.
-    private func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
+    func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         emit(.notPassed(service.event, element.definition, .toDevice, reason: reason))
         publish(ByteBuffer(string: reason), to: element.refusedTopic, isRetained: false)
@@ -62,7 +57,7 @@ extension BridgeCore {
         if let failure {
             refuse("the service did not confirm it: \(failure.message)", position, service)
         } else {
-            service.lanes.open(definition)
+            service.outbound.open(definition)
             show(value, at: position, service)
         }
     }

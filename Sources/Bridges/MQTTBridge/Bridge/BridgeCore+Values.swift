@@ -5,14 +5,8 @@ internal import NIOCore
 
 // Values for the broker.
 extension BridgeCore {
-    /// The most values of a round: others have their turn on the event loop before the next one.
-    private static let mostInRound = 1024
-
     /// Half of what may wait for the broker. A larger value would wait for room that there never is.
     private static let longestPayload = 4 << 20
-
-    /// How long the broker has to make room.
-    private static let fullTime = Duration.milliseconds(250)
 
     func take(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
@@ -35,56 +29,18 @@ extension BridgeCore {
         guard let newest = service[position].newest, service.elements[position].reads else { return }
         let element = service.elements[position]
         service.echoes.forget(element.definition)
-        service.lanes.open(element.definition)
+        service.outbound.open(element.definition)
         pass(newest, of: element, service)
     }
 
-    private func pass(_ value: ElementValue, of element: BridgedElement, _ service: BridgedService) {
+    private func pass(_ value: ElementValue, of element: MQTTElement, _ service: BridgedService) {
         // The broker is told everything when it is back.
-        guard isConnected, service.lanes.add(value, of: element.definition), !service.isWaiting else { return }
-        service.isWaiting = true
-        waiting.append(service)
-        rounds.ask()
+        if isConnected { _ = rounds.add(value, of: element.definition, service) }
     }
 
-    /// Passes what may go now.
-    func makeRound() {
-        guard isConnected else { return }
-        let now = ContinuousClock.now
-        var next: ContinuousClock.Instant?
-        var count = 0
-        var remaining: [BridgedService] = []
-        isFull = false
-        for service in waiting {
-            var step = Lanes.Step.wait(until: now)
-            while count < Self.mostInRound, !isFull {
-                step = service.lanes.next(at: now)
-                guard case .send(let element, let value) = step else { break }
-                count += 1
-                deliver(value, of: element, service)
-            }
-            switch step {
-            case .wait(let opening):
-                next = min(next ?? opening, opening)
-                remaining.append(service)
-            case .send:
-                next = now
-                remaining.append(service)
-            case .idle: service.isWaiting = false
-            }
-        }
-        waiting = remaining
-        if isFull {
-            rounds.ask(at: now + Self.fullTime)
-        } else if let next {
-            rounds.ask(at: next)
-        }
-    }
-
-    private func deliver(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
-        guard let position = service.position(of: definition), service.echoes.isNews(value, of: definition) else {
-            return
-        }
+    func deliver(_ value: ElementValue, _ position: Int, _ service: BridgedService) {
+        let definition = service.elements[position].definition
+        guard service.echoes.isNews(value, of: definition) else { return }
         let payload = format.payload(value, of: definition)
         guard payload.readableBytes <= Self.longestPayload else {
             let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
@@ -98,7 +54,7 @@ extension BridgeCore {
         } else {
             // It stays in its lane, unless a newer one replaces it.
             service.echoes.forget(definition)
-            service.lanes.putBack(value, of: definition)
+            service.outbound.putBack(value, of: definition)
             emit(.dropped(service.event, definition, .toBroker))
             isFull = true
         }

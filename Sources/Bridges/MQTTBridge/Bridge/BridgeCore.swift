@@ -13,6 +13,8 @@ final class BridgeCore {
     /// The shortest time between two rounds through the lanes where there is a limit to the rate: a value waits for no
     /// longer than that besides its own interval, and 1,000 values a second take 50 writes instead of 1,000.
     private static let roundInterval = Duration.milliseconds(20)
+    /// How long the broker has to make room.
+    private static let fullTime = Duration.milliseconds(250)
 
     let client: MQTTClient
     let loop: any EventLoop
@@ -51,9 +53,7 @@ final class BridgeCore {
     var nextSharedID = NIODeadline.uptimeNanoseconds(0)
     var settling: Scheduled<Void>?
 
-    /// Services with values that wait.
-    var waiting: [BridgedService] = []
-    let rounds: Rounds
+    let rounds: ValueRounds<BridgedService>
     /// Whether the broker had no room for a value of this round.
     var isFull = false
 
@@ -73,8 +73,11 @@ final class BridgeCore {
         self.topics = topics
         self.emit = emit
         format = PayloadFormat(isForHomeAssistant: options.discovery == .homeAssistant)
-        rounds = Rounds(every: options.interval == .zero ? .zero : Self.roundInterval, on: loop)
-        rounds.onRound = { [weak self] in self?.makeRound() }
+        rounds = ValueRounds(
+            every: options.interval == .zero ? .zero : Self.roundInterval, pause: Self.fullTime, on: loop)
+        rounds.willBegin = { [weak self] in self?.isFull = false }
+        rounds.isFull = { [weak self] in self?.isFull ?? false }
+        rounds.deliver = { [weak self] value, position, service in self?.deliver(value, position, service) }
     }
 
     // MARK: - Services
@@ -99,13 +102,12 @@ final class BridgeCore {
 
     private func connected(_ key: ServiceKey, _ device: ElementalDevice, _ catalogue: ElementCatalogue) {
         guard let service = services[key] ?? excluded(key) ?? add(key) else { return }
-        let elements: [BridgedElement]
+        let isOther: Bool
         do throws(MQTTError) {
-            elements = try BridgedElement.all(of: catalogue, service.topics)
+            isOther = try service.connect(device, catalogue)
         } catch {
             return emit(.notShown(service.event, reason: error.message))
         }
-        let isOther = service.connect(device, catalogue, elements)
         guard services[key] === service else { return }
         if isOther {
             for element in catalogue { oversized.forget(ElementKey(service: key, id: element.id)) }
@@ -122,6 +124,13 @@ final class BridgeCore {
         let service = BridgedService(key, topics, interval: options.interval, on: loop)
         service.sent.onHandled = { [weak self, weak service] element, value, failure in
             if let self, let service { self.handled(value, of: element, failure, service) }
+        }
+        service.sent.onSent = { [weak service, emit] element, value in
+            if let service { emit(.toDevice(service.event, element, value)) }
+        }
+        service.sent.onFailed = { [weak self, weak service] element, error in
+            guard let self, let service, let position = service.position(of: element) else { return }
+            self.refuse(error.message, position, service)
         }
         if let other = paths[topics.path] ?? ids[topics.id] {
             excluded.append(service)

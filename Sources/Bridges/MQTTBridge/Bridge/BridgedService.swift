@@ -4,7 +4,7 @@ import MQTT
 internal import NIOCore
 
 /// A service that is bridged. It belongs to the bridge's event loop.
-final class BridgedService {
+final class BridgedService: ServiceOfBridge {
     /// What is published again when the broker has room.
     enum Repeated: Hashable {
         case availability, announcement, stale
@@ -21,17 +21,10 @@ final class BridgedService {
 
     let key: ServiceKey
     let topics: ServiceTopics
-    private(set) var device: ElementalDevice?
-    private(set) var catalogue: ElementCatalogue?
-    private(set) var elements: [BridgedElement] = []
-    /// Positions in ``elements`` by identifier; ``unused`` where no element has it.
-    private var positions = [UInt8](repeating: unused, count: 128)
-    private var readings: [Reading] = []
-    /// Values on their way to the broker.
-    var lanes: Lanes
+    var known = BridgedElements<MQTTElement, Reading>()
+    var outbound: Lanes
     /// The newest values that passed, of elements marked latest.
     var echoes = EchoFilter()
-    /// Whether it is in the bridge's list of services with values that wait.
     var isWaiting = false
     /// Whether there is a connection to the service; `nil` before the first one: nothing is published then.
     var isOnline: Bool?
@@ -59,64 +52,47 @@ final class BridgedService {
     let sent: SentValues
     private let interval: Duration
 
-    private static let unused = UInt8.max
-
     init(_ key: ServiceKey, _ topics: ServiceTopics, interval: Duration, on loop: any EventLoop) {
         sent = SentValues(on: loop)
         self.key = key
         self.topics = topics
         self.interval = interval
-        lanes = Lanes(interval: interval, keeping: .newest)
+        outbound = Lanes(interval: interval, keeping: .newest)
     }
 
     var event: MQTTBridgeEvent.Service { MQTTBridgeEvent.Service(service: key.service, name: key.name) }
 
-    /// The service is connected, with these elements.
+    /// The service is connected.
     ///
-    /// - Returns: whether they are others than before.
-    func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue, _ elements: [BridgedElement]) -> Bool {
-        self.device = device
-        guard self.catalogue != catalogue else { return false }
-        let current = Set(elements.filter(\.reads).map(\.valueTopic.name))
-        stale.formUnion(self.elements.map(\.valueTopic.name))
-        stale.subtract(current)
-        self.catalogue = catalogue
-        self.elements = elements
-        readings = elements.map { _ in Reading() }
+    /// - Returns: whether its elements are others than before.
+    func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) throws(MQTTError) -> Bool {
+        let earlier = try known.connect(device, catalogue, Reading()) { () throws(MQTTError) in
+            try MQTTElement.all(of: catalogue, topics)
+        }
+        guard let earlier else { return false }
+        stale.formUnion(earlier.map(\.valueTopic.name))
+        stale.subtract(elements.filter(\.reads).map(\.valueTopic.name))
         sent.removeAll()
-        positions = [UInt8](repeating: Self.unused, count: 128)
-        for (position, element) in elements.enumerated() { positions[Int(element.definition.id)] = UInt8(position) }
-        lanes = Lanes(interval: interval, keeping: .newest)
+        outbound = Lanes(interval: interval, keeping: .newest)
         echoes = EchoFilter()
         return true
     }
 
     /// There is no connection, or nothing can be sent any more.
     func disconnect() {
-        device = nil
+        known.disconnect()
         sent.removeAll()
-    }
-
-    /// The position of an element; `nil` for one that is not known, or not as it is.
-    func position(of definition: ElementDefinition) -> Int? {
-        let position = positions[Int(definition.id)]
-        guard position != Self.unused, elements[Int(position)].definition == definition else { return nil }
-        return Int(position)
     }
 
     /// The position of the element with that level.
     func position(ofLevel level: String) -> Int? { elements.firstIndex { $0.level == level } }
 
-    subscript(position: Int) -> Reading {
-        get { readings[position] }
-        _modify { yield &readings[position] }
-    }
-
     /// What Home Assistant is to be told, as it can be put together elsewhere.
     func draft(bridge: String, _ options: MQTTBridgeOptions) -> DiscoveryDraft {
         DiscoveryDraft(
             topics: topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,
-            service: key.service, elements: elements, pictureTypes: readings.map(\.pictureType), retained: retained,
+            service: key.service, elements: elements, pictureTypes: known.readings.map(\.pictureType),
+            retained: retained,
             canSet: options.setsElements, choices: options.components)
     }
 }

@@ -6,7 +6,7 @@ struct DiscoveryDraft: Sendable {
     let bridge: String
     let name: String
     let service: String?
-    let elements: [BridgedElement]
+    let elements: [MQTTElement]
     /// The content types of the elements' pictures.
     let pictureTypes: [String?]
     /// What was told before.

@@ -19,9 +19,7 @@ final class BridgeCore {
 
     let surfaces: Surfaces
     let listeners = QueryListeners()
-    /// Services with values for surfaces.
-    private var waiting: [BridgedService] = []
-    private let rounds: Rounds
+    private let rounds: ValueRounds<BridgedService>
     private var lastNumber: UInt64 = 0
     private var hasEnded = false
 
@@ -34,8 +32,6 @@ final class BridgeCore {
 
     /// The largest payload of a datagram over IPv4.
     static let longestDatagram = 65_507
-    /// The most values of a round: others have their turn on the event loop before the next one.
-    private static let mostInRound = 1024
 
     init(_ options: OSCBridgeOptions, on loop: any EventLoop, emit: @escaping (OSCBridgeEvent) -> Void) {
         self.loop = loop
@@ -43,8 +39,11 @@ final class BridgeCore {
         self.emit = emit
         surfaces = Surfaces(options.allowedNetworks.compactMap { IPNetwork($0) }, on: loop)
         matching = Allowance(4_000_000, perSecond: 4_000_000, at: loop.now)
-        rounds = Rounds(every: .zero, on: loop)
-        rounds.onRound = { [weak self] in self?.makeRound() }
+        rounds = ValueRounds(every: .zero, on: loop)
+        rounds.deliver = { [weak self] value, position, service in self?.deliver(value, position, service) }
+        rounds.isFull = { [surfaces] in surfaces.isFull }
+        rounds.willBegin = { [surfaces] in surfaces.forgetSilent(at: loop.now) }
+        rounds.didEnd = { [surfaces] in surfaces.flush() }
         surfaces.onKnown = { [emit] in emit(.surface($0.name)) }
         surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
         surfaces.isConnected = { [listeners] in listeners.hasProgram(of: $0) }
@@ -85,8 +84,7 @@ final class BridgeCore {
 
     private func connected(_ key: ServiceKey, _ device: ElementalDevice, _ catalogue: ElementCatalogue) {
         let service = services[key] ?? add(key)
-        let earlier = service.elements.map(\.address)
-        guard service.connect(device, catalogue) else { return }
+        guard let earlier = service.connect(device, catalogue)?.map(\.address) else { return }
         for address in earlier { addresses[address] = nil }
         for (position, element) in service.elements.enumerated() { addresses[element.address] = (service, position) }
         let current = Set(service.elements.map(\.address))
@@ -112,6 +110,14 @@ final class BridgeCore {
             } else {
                 self.show(value, at: position, service)
             }
+        }
+        service.sent.onSent = { [weak service, emit] element, value in
+            guard let service, let position = service.position(of: element) else { return }
+            emit(.toDevice(service.place(position), element, value))
+        }
+        service.sent.onFailed = { [weak self, weak service] element, error in
+            guard let self, let service, let position = service.position(of: element) else { return }
+            self.refuse(error.message, position, service)
         }
         services[key] = service
         levels[level] = service
@@ -139,41 +145,13 @@ final class BridgeCore {
             return
         }
         service[position].newest = value
-        guard service.outbound.add(value, of: element.definition) else {
-            return tellOnce("dropped", position, service) { .dropped($0, element.definition, .toSurfaces) }
+        if !rounds.add(value, of: element.definition, service) {
+            tellOnce("dropped", position, service) { .dropped($0, element.definition, .toSurfaces) }
         }
-        guard !service.isWaiting else { return }
-        service.isWaiting = true
-        waiting.append(service)
-        rounds.ask()
     }
 
     /// A socket has room again.
-    func socketIsWritable() {
-        if !waiting.isEmpty { rounds.ask() }
-    }
-
-    private func makeRound() {
-        surfaces.forgetSilent(at: loop.now)
-        let now = ContinuousClock.now
-        var count = 0
-        var remaining: [BridgedService] = []
-        for service in waiting {
-            var isEmpty = false
-            while count < Self.mostInRound, !surfaces.isFull {
-                guard case .send(let element, let value) = service.outbound.next(at: now) else {
-                    isEmpty = true
-                    break
-                }
-                count += 1
-                if let position = service.position(of: element) { deliver(value, position, service) }
-            }
-            if isEmpty { service.isWaiting = false } else { remaining.append(service) }
-        }
-        waiting = remaining
-        surfaces.flush()
-        if !remaining.isEmpty, !surfaces.isFull { rounds.ask() }
-    }
+    func socketIsWritable() { rounds.resume() }
 
     private func deliver(_ value: ElementValue, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
@@ -227,7 +205,7 @@ final class BridgeCore {
     /// Whether something that a surface set is on its way to the service, or what became of it on its way back.
     private func isUnderWay(_ key: Surface.ElementKey) -> Bool {
         guard let (service, position) = find(key) else { return false }
-        return service.isRetrying || service.isWaiting || service.sent[service.elements[position].definition] != nil
+        return service.isWaiting || service.sent.isUnderWay(service.elements[position].definition)
     }
 
     /// An element rests that a surface moved. Who was not told of it meanwhile is, if it is something else than was sent.

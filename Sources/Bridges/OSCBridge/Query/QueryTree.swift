@@ -24,14 +24,14 @@ struct QueryTree: Sendable {
     struct Service: Sendable {
         let level: String
         let description: String
-        let elements: [BridgedElement]
+        let elements: [OSCElement]
         let readings: [BridgedService.Reading]
 
         init(_ service: BridgedService) {
             level = service.level
             description = service.key.description
             elements = service.elements
-            readings = service.readings
+            readings = service.known.readings
         }
     }
 
@@ -157,7 +157,7 @@ struct QueryTree: Sendable {
         }
     }
 
-    private func isSet(_ element: BridgedElement) -> Bool { setsElements && element.writes }
+    private func isSet(_ element: OSCElement) -> Bool { setsElements && element.writes }
 
     private func bound(_ number: Double, _ element: ElementDefinition) -> JSONText {
         .number(element.type.text(of: number))

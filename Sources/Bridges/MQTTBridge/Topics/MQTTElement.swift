@@ -3,24 +3,21 @@ internal import ElementalFollowing
 import MQTT
 
 /// An element of a bridged service with its topics.
-struct BridgedElement: Sendable {
+struct MQTTElement: BridgedElement {
     let definition: ElementDefinition
     /// Its level in the topics.
     let level: String
     let valueTopic: MQTTTopic
     let refusedTopic: MQTTTopic
 
-    var reads: Bool { definition.access.contains(.read) }
-    var writes: Bool { definition.access.contains(.write) }
-
     /// The elements of a catalogue.
-    static func all(of catalogue: ElementCatalogue, _ topics: ServiceTopics) throws(MQTTError) -> [BridgedElement] {
+    static func all(of catalogue: ElementCatalogue, _ topics: ServiceTopics) throws(MQTTError) -> [MQTTElement] {
         let levels = TopicLevel.elements(catalogue.map { ($0.id, $0.name) })
-        var elements: [BridgedElement] = []
+        var elements: [MQTTElement] = []
         for definition in catalogue {
             guard let level = levels[definition.id] else { continue }
             elements.append(
-                BridgedElement(
+                MQTTElement(
                     definition: definition, level: level, valueTopic: try topics.value(level),
                     refusedTopic: try topics.refused(level)))
         }

@@ -1,0 +1,92 @@
+package import Elemental
+package import NIOCore
+
+/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: values that come at about the
+/// same time leave together, and a flood of one service does not hold up the loop.
+package final class ValueRounds<Service: ServiceOfBridge> {
+    /// The maximum number of values in a round: others have their turn on the event loop before the next one.
+    private static var maximumCount: Int { 1024 }
+
+    /// Passes a value on.
+    package var deliver: (ElementValue, _ position: Int, Service) -> Void = { _, _, _ in }
+    /// Whether the other side has no room now.
+    package var isFull: () -> Bool = { false }
+    /// Called before a round and after it.
+    package var willBegin: () -> Void = {}
+    package var didEnd: () -> Void = {}
+
+    private let rounds: Rounds
+    /// How long the other side has to make room; `nil` if ``resume()`` is called then.
+    private let pause: Duration?
+    private var waiting: [Service] = []
+
+    /// - Parameters:
+    ///   - interval: the minimum time between two rounds.
+    ///   - pause: how long the other side has to make room; `nil` if it says itself that it has.
+    package init(every interval: Duration, pause: Duration? = nil, on loop: any EventLoop) {
+        rounds = Rounds(every: interval, on: loop)
+        self.pause = pause
+        rounds.onRound = { [weak self] in self?.run() }
+    }
+
+    /// Adds a value.
+    ///
+    /// - Returns: `false` if there is no room and it was not accepted.
+    package func add(_ value: ElementValue, of element: ElementDefinition, _ service: Service) -> Bool {
+        guard service.outbound.add(value, of: element) else { return false }
+        guard !service.isWaiting else { return true }
+        service.isWaiting = true
+        waiting.append(service)
+        rounds.ask()
+        return true
+    }
+
+    /// The other side has room again.
+    package func resume() {
+        if !waiting.isEmpty { rounds.ask() }
+    }
+
+    /// Forgets which services have values that wait.
+    package func removeAll() {
+        for service in waiting { service.isWaiting = false }
+        waiting = []
+    }
+
+    /// Makes no further round.
+    package func end() {
+        rounds.end()
+        removeAll()
+    }
+
+    private func run() {
+        willBegin()
+        let now = ContinuousClock.now
+        var next: ContinuousClock.Instant?
+        var count = 0
+        var remaining: [Service] = []
+        for service in waiting {
+            var step = Lanes.Step.wait(until: now)
+            while count < Self.maximumCount, !isFull() {
+                step = service.outbound.next(at: now)
+                guard case .send(let element, let value) = step else { break }
+                count += 1
+                if let position = service.position(of: element) { deliver(value, position, service) }
+            }
+            switch step {
+            case .wait(let opening): next = min(next ?? opening, opening)
+            case .send: next = now
+            case .idle:
+                service.isWaiting = false
+                continue
+            }
+            remaining.append(service)
+        }
+        waiting = remaining
+        didEnd()
+        if !isFull() {
+            if let next { rounds.ask(at: next) }
+        } else if let pause {
+            rounds.ask(at: now + pause)
+        }
+    }
+}
