@@ -12,7 +12,7 @@ public struct BridgeOptions: Sendable {
     public var interval: Duration = .milliseconds(50)
     /// Whether the hub sets elements, so that whoever may call this client's methods through the hub controls the device.
     /// Otherwise its calls are refused, which ``BridgeEvent/failed(_:_:_:)`` says once for each element.
-    public var setsElements = true
+    public var setsElements = false
     /// How many values of one element, not marked latest, may wait for the interval to pass or the hub to return.
     public var queueLimit = 1000
     /// How many bytes they may have together, in each direction; the newest values of elements marked latest may have

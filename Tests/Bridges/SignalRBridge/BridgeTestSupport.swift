@@ -49,6 +49,7 @@ func bridge(
     let connection = HubConnectionBuilder(url: "http://127.0.0.1:\(port)/hub").withHubProtocol(hubProtocol)
         .withAutoReconnect(.exponential(first: .milliseconds(20), maximum: .milliseconds(200), jitter: 0)).build()
     var options = BridgeOptions()
+    options.setsElements = true
     change(&options)
     return try HubBridge(device: device, elements: elements, connection: connection, options: options)
 }

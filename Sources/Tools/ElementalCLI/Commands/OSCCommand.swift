@@ -90,7 +90,7 @@ struct OSCCommand: ReportingCommand {
             let options = options
             let report = OSCReport(console, options, prints: prints)
             let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
-                let followed = try await sessions.makeSessions(for: deputy, output, on: loop)
+                let followed = try await sessions.makeSessions(for: deputy, output) { $0.connect.eventLoopGroup = loop }
                 let reporter = SessionReporter(console, followed.access)
                 followed.sessions.onEvent { event in
                     reporter.note(event)

@@ -123,8 +123,11 @@ struct DashboardCommand: ReportingCommand {
             let state = sessions.security.state.below(deputy.name).state
             let directory = try StateDirectory.path(explicit: state, environment: StateDirectory.environment)
             let pairings = try await Blocking.run { PagePairings(directory: directory, logger: output.logger) }
-            let followed = try await sessions.makeSessions(for: deputy, output, pingInterval: .seconds(2)) { place in
-                policy.allowsControl && (control || pairings.contains(place)) ? .control : .observe
+            let followed = try await sessions.makeSessions(for: deputy, output) {
+                $0.pingInterval = .seconds(2)
+                $0.role = { place in
+                    policy.allowsControl && (control || pairings.contains(place)) ? .control : .observe
+                }
             }
             let reporter = SessionReporter(console, followed.access)
             followed.sessions.onEvent { reporter.note($0) }

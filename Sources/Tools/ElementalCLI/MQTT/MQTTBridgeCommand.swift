@@ -91,7 +91,7 @@ struct MQTTBridgeCommand: ReportingCommand {
             // Everything on one event loop: no value is passed from thread to thread.
             let loop = connection.eventLoopGroup.next()
             connection.eventLoopGroup = loop
-            let followed = try await sessions.makeSessions(for: deputy, output, on: loop)
+            let followed = try await sessions.makeSessions(for: deputy, output) { $0.connect.eventLoopGroup = loop }
             FileDescriptors.allowMany()
             let bridge = try MQTTBridge(broker: broker.address, connection: connection, options: options) { _ in
                 followed.sessions

@@ -87,8 +87,10 @@ struct MetricsCommand: ReportingCommand {
         let work: Interruption.Work = once ? .task : .endless
         try await Interruption.run(console, work) { [self] in
             let deputy = Deputy(name: "metrics", role: .observe)
-            let followed = try await sessions.makeSessions(
-                for: deputy, output, pingInterval: Self.pingInterval, keepsLongValues: false)
+            let followed = try await sessions.makeSessions(for: deputy, output) {
+                $0.pingInterval = Self.pingInterval
+                $0.keepsLongValues = false
+            }
             let metrics = ServiceMetrics()
             followed.sessions.onEvent { metrics.note($0) }
             let reporter = SessionReporter(console, followed.access)

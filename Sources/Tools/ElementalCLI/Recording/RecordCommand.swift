@@ -68,7 +68,8 @@ struct RecordCommand: ReportingCommand {
             do {
                 let followed = try await options.following.makeSessions(
                     // What waits for the disk is bounded by the recorder.
-                    with: targets, for: nil, output, keepsLongValues: false)
+                    with: targets, for: nil, output
+                ) { $0.keepsLongValues = false }
                 let reporter = SessionReporter(console, followed.access)
                 followed.sessions.onEvent { event in
                     reporter.note(event)

@@ -27,25 +27,17 @@ struct SessionsOptions: ParsableArguments {
 
     var security: ClientSecurityOptions { following.security }
 
-    /// Sessions with the services, which have not been started.
+    /// A follower of the services, which does not run yet.
     ///
     /// - Parameters:
-    ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while the
-    ///     sessions run.
-    ///   - pingInterval: how often the round trip of each connection is measured; `nil` for never.
-    ///   - eventLoop: where all connections are handled; `nil` for any.
-    ///   - keepsLongValues: whether the command keeps texts and data.
-    ///   - role: what to ask a service for, asked before each connection; `nil` for the deputy's role. With `--role` it is
-    ///     not called.
+    ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while it
+    ///     follows.
+    ///   - change: changes the options. The role that it sets counts unless `--role` is given.
     /// - Throws: what reading the identity throws.
     func makeSessions(
-        for deputy: Deputy, _ output: OutputOptions, pingInterval: Duration? = nil,
-        on eventLoop: (any EventLoop)? = nil, keepsLongValues: Bool = true,
-        role: (@Sendable (ServicePlace) -> Role)? = nil
+        for deputy: Deputy, _ output: OutputOptions, _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
-        try await following.makeSessions(
-            with: targets, andAll: followsAll, for: deputy, output, pingInterval: pingInterval, on: eventLoop,
-            keepsLongValues: keepsLongValues, role: role)
+        try await following.makeSessions(with: targets, andAll: followsAll, for: deputy, output, change)
     }
 }
 
@@ -68,39 +60,35 @@ struct FollowingOptions: ParsableArguments {
         }
     }
 
-    /// Sessions with services, which have not been started.
+    /// A follower of services, which does not run yet.
     ///
     /// - Parameters:
     ///   - targets: the services.
     ///   - followsAll: whether every service that is found is followed besides them.
     ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
+    ///   - change: changes the options. The role that it sets counts unless `--role` is given.
     func makeSessions(
         with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ output: OutputOptions,
-        pingInterval: Duration? = nil, on eventLoop: (any EventLoop)? = nil, keepsLongValues: Bool = true,
-        role: (@Sendable (ServicePlace) -> Role)? = nil
+        _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
-        var connect = ConnectOptions(
-            timeout: output.limit, limits: limits.device, security: access.security, logger: output.logger)
-        if let eventLoop { connect.eventLoopGroup = eventLoop }
-        let fixed = access.security.role
-        let asked = security.role == nil ? role : nil
         var options = FollowerOptions(
             name: name ?? deputy.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
         if name == nil, let deputy {
             options.pairingName = ClientName.pairing(of: deputy.name, access.paired?.identity.fingerprint)
         }
-        options.connect = connect
-        options.role = asked ?? { _ in fixed }
-        options.pingInterval = pingInterval
-        options.keepsLongValues = keepsLongValues
-        options.keepsLongValuesInDevices = false
+        options.connect = ConnectOptions(
+            timeout: output.limit, limits: limits.device, security: access.security, logger: output.logger)
         options.maximumServiceCount = Self.maximumServiceCount
+        options.keepsLongValuesInDevices = false
+        let role = access.security.role
+        options.role = { _ in role }
+        change(&options)
+        if security.role != nil { options.role = { _ in role } }
         var resolved: [Target] = []
         for target in targets { resolved.append(await target.resolved(output)) }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
-        return FollowedServices(
-            sessions: Follower(subjects, options), targets: resolved, access: access)
+        return FollowedServices(sessions: Follower(subjects, options), targets: resolved, access: access)
     }
 }
 

@@ -36,8 +36,3 @@ struct BridgingEvent: ConsoleEvent {
             ])
     }
 }
-
-extension HubBridge {
-    /// Whether the service accepts values for any of the bridge's elements.
-    var setsAnything: Bool { routes.contains { $0.element.access.contains(.write) } }
-}

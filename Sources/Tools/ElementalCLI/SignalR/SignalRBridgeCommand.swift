@@ -1,6 +1,5 @@
 import ArgumentParser
 import Elemental
-import ElementalFollowing
 import SignalRBridge
 
 /// Bridges a service and a hub.
@@ -8,16 +7,16 @@ struct SignalRBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",
         abstract:
-            "Bridge a service, or all there are, to a hub: values call the hub; with --control its calls set elements.",
+            "Bridge services to a hub: values call the hub; with --control its calls set elements.",
         discussion: """
             Each element has a method of its own, for both directions: its name without spaces, unless --map gives it \
             another. Each value of a readable element is a call to the hub. With --control the hub sets a writable element \
             by calling the method on this client with one argument: whoever may do that controls the service. The hub \
             decides which other clients it informs; a hub that leaves out the caller spares the service an echo.
 
-            With --all every service that is found is bridged as long as it is there, each over a connection of its own to \
-            the hub; --map then applies wherever an element has that name. A service that returns with other elements is \
-            bridged with those.
+            Bridges the TARGETs, or every service that is found, as they come and go, each over a connection of its own to \
+            the hub; --map applies wherever an element has that name. A service that returns with other elements is bridged \
+            with those.
 
             A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
             the options that the bridge names.
@@ -27,24 +26,10 @@ struct SignalRBridgeCommand: ReportingCommand {
 
               $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
               $ elemental signalr bridge robot --hub http://localhost:5000/chat --control --map Speed=SetSpeed --only-mapped
-              $ elemental signalr bridge --all --hub http://localhost:5000/house
+              $ elemental signalr bridge --hub http://localhost:5000/house
             """)
 
-    @Argument(
-        help: ArgumentHelp(
-            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT; or --all.",
-            discussion: "SERVICE alone is enough if the network has only one. An IPv6 address goes in brackets."),
-        transform: Target.init(parsing:))
-    var target: Target?
-
-    @Flag(help: "Bridge every service that is found, as they come and go.")
-    var all = false
-
-    @Option(help: ArgumentHelp("The name of this client (default: elemental@HOST).", valueName: "name"))
-    var name: String?
-
-    @OptionGroup var security: ClientSecurityOptions
-    @OptionGroup var limits: FollowedLimitOptions
+    @OptionGroup var sessions: SessionsOptions
 
     @Option(
         name: .customLong("hub"),
@@ -77,13 +62,9 @@ struct SignalRBridgeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (target == nil) == all else {
-            throw ValidationError("give a TARGET or --all" + (all ? ", not both" : ""))
+        if sessions.followsAll, !element.specs.isEmpty {
+            throw ValidationError("--element goes with a TARGET: of all services each sends its own catalogue")
         }
-        if all, !element.specs.isEmpty {
-            throw ValidationError("--element goes with a TARGET: with --all each service tells its own elements")
-        }
-        try ClientName.check(name)
         try HubOptions.check(url: url, "--hub")
         guard rate == 0 || (0.001...100_000).contains(rate) else {
             throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
@@ -104,25 +85,26 @@ struct SignalRBridgeCommand: ReportingCommand {
         // What the hub may do there is granted to the bridge, not to the user who runs it.
         let deputy = Deputy(name: "signalr-bridge", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
-            // All are followed for long, and may be paired meanwhile.
-            let access = try await security.load(for: deputy, makesIdentity: all)
-            var sessions = FollowerOptions(name: name ?? ClientName.standard)
-            sessions.maximumServiceCount = 256
-            sessions.elements = try element.catalogue
-            sessions.connect.timeout = output.limit
-            sessions.connect.limits = limits.device
-            sessions.connect.logger = output.logger
-            sessions.connect.security = access.security
-            sessions.role = { _ in access.security.role }
-            sessions.keepsGone = !all
-            var place: ServicePlace?
-            if let target { place = try await ServicePlace.find(target, for: access, output) }
-            if let service = place?.discovered { sessions.known = [service] }
-            if all { FileDescriptors.allowMany() }
-            let plan = HubBridging.Plan(
-                url: url, hub: hub, bridge: options, access: access, output: output, console: console, prints: prints,
-                place: place)
-            try await HubBridging(plan, sessions).run()
+            FileDescriptors.allowMany()
+            let elements = try element.catalogue
+            let followed = try await sessions.makeSessions(for: deputy, output) {
+                $0.elements = elements
+                ($0.keepsLongValues, $0.keepsLongValuesInDevices) = (false, true)
+            }
+            let report = HubReport(console, url: url, options, prints: prints)
+            let reporter = SessionReporter(console, followed.access)
+            followed.sessions.onEvent { event in
+                reporter.note(event)
+                report.note(event, followed)
+            }
+            // A name that is mapped and that the only service does not have is mistyped.
+            let isStrict = sessions.targets.count == 1 && !sessions.followsAll
+            let bridge = SignalRBridge(options: options, isStrict: isStrict, followed.sessions) {
+                [hub, url, output] _ in
+                try await hub.connection(to: url, output, reconnects: true)
+            }
+            bridge.onEvent { report.note($0) }
+            try await bridge.run()
         }
     }
 }
