@@ -8,6 +8,7 @@ let package = Package(
     products: [
         .executable(name: "ClusterNode", targets: ["ClusterNode"]),
         .executable(name: "ClusterClient", targets: ["ClusterClient"]),
+        .executable(name: "ReadingsToSQLite", targets: ["ReadingsToSQLite"]),
         .executable(name: "RobotServer", targets: ["RobotServer"]),
         .executable(name: "RobotClient", targets: ["RobotClient"]),
         .executable(name: "RobotPlot", targets: ["RobotPlot"]),
@@ -128,6 +129,28 @@ let package = Package(
             ],
             path: "Microcontroller/Sources/ThermostatClient"
         ),
+
+        // Bridge: a bridge of one's own, between services and a SQLite file.
+        .systemLibrary(name: "CSQLite", path: "Bridge/Sources/CSQLite"),
+        .target(
+            name: "SQLiteBridge",
+            dependencies: [
+                "CSQLite",
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "ElementalFollowing", package: "elemental"),
+            ],
+            path: "Bridge/Sources/SQLiteBridge"
+        ),
+        .executableTarget(
+            name: "ReadingsToSQLite",
+            dependencies: [
+                "SampleSecurity", "SQLiteBridge",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Bridge/Sources/ReadingsToSQLite"
+        ),
+        .testTarget(
+            name: "SQLiteBridgeTests", dependencies: ["SQLiteBridge"], path: "Bridge/Tests/SQLiteBridgeTests"),
 
         // Sensors: what is on 1-Wire, I²C and GPIO, for SystemMonitor and for yours.
         .systemLibrary(name: "CLinuxDevices", path: "Sensors/Sources/CLinuxDevices"),

@@ -25,7 +25,7 @@ class Need:
 
 # Without these nothing builds or runs. Tests/run itself installs python3.
 BASE = (
-    *("libavahi-compat-libdnssd-dev", "libsodium-dev", "libasound2-dev", "python3", "python3-venv"),
+    *("libavahi-compat-libdnssd-dev", "libsodium-dev", "libasound2-dev", "libsqlite3-dev", "python3", "python3-venv"),
     *("avahi-daemon", "avahi-utils", "dbus", "dbus-bin", "iproute2", "jq", "openssl"),
 )
 

@@ -76,6 +76,7 @@ public final class Follower: Sendable {
     /// - Throws: ``ElementalError`` with the code `invalidValue` for a service's name that is not valid, `invalidState` for
     ///   a second call.
     public func run() async throws(ElementalError) {
+        defer { for end in state.withLock({ $0.endings }) { end() } }
         for case .service(let service, _) in subjects { try ElementalService.check(service: service) }
         // Never more than `maximumServiceCount`: a service that has gone has to end before it makes room for another.
         let (starts, start) = AsyncStream.makeStream(of: FollowedService.self)
@@ -112,12 +113,10 @@ public final class Follower: Sendable {
             }
             group.cancelAll()
         }
-        let endings = state.withLock { state in
+        state.withLock { state in
             state.starts = nil
             state.entries = [:]
-            return state.endings
         }
-        for end in endings { end() }
     }
 
     /// Tries now to connect to a service that is away or refuses.
