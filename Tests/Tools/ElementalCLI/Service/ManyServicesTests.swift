@@ -8,7 +8,7 @@ struct ManyServicesTests {
     private static let count = 200
     private static let speed = Element<Float>(1, "Speed")
 
-    @Test("threads do not grow with the services, each takes two descriptors at most, a hostile one costs itself", .backstop)
+    @Test("threads do not grow, each service takes two descriptors at most, a hostile one costs itself", .backstop)
     func twoHundredAndAHostileOne() async throws {
         var services: [ElementalService] = []
         for number in 0..<Self.count {
