@@ -87,6 +87,13 @@ struct Omission: Sendable {
                 ".build/release/RobotClient --name Rover --figure eight",
             ])
         + left(
+            out: "the samples' tests bridge a service to a file", of: "ElementalFollowing.md",
+            [
+                "swift run --package-path Samples ReadingsToSQLite house.db --service lamp --every 60",
+                "sqlite3 house.db \"SELECT * FROM readings\"",
+                "sqlite3 house.db \"INSERT INTO wishes VALUES ('lamp', 'Desk lamp', 'Brightness', 0.5, NULL)\"",
+            ])
+        + left(
             out: "Tests/run does it with the samples' tests", of: "Synth.md",
             [
                 "Samples/try-synth", ".build/release/SynthServer --device default", ".build/release/SynthPlayer",

@@ -89,7 +89,7 @@ struct RecordCommandTests {
         let port = try PortLease.port()
         try await withFolder { folder in
             let file = "\(folder)/gap.mcap"
-            let arguments = ["record", "127.0.0.1:\(port)", "--json", "--to", file, "Speed"]
+            let arguments = ["record", "127.0.0.1:\(port)", "--json", "--to", file, "--only", "Speed"]
             try await ChildProcess.with(ElementalProcess.path, arguments) { recorder in
                 // It is away before the service is there as well.
                 var last = TranscriptPlace.start
@@ -140,7 +140,7 @@ struct RecordCommandTests {
                 for seconds in ["0.3", "3", Patience.seconds] {
                     let timed = "\(folder)/time-\(seconds).mcap"
                     let result = try await ElementalProcess.run(
-                        "record", target, "--for", seconds, "--to", timed, "Count")
+                        "record", target, "--for", seconds, "--to", timed, "--only", "Count")
                     if result.status != .exited(0), seconds != Patience.seconds { continue }
                     #expect(result.status == .exited(0), "\(result)")
                     #expect(result.output.count == 1 && result.output[0].hasPrefix("recorded 1 value in "))
@@ -162,7 +162,7 @@ struct RecordCommandTests {
             try await ChildProcess.with(ElementalProcess.path, RecordBed.publish()) { service in
                 let target = "127.0.0.1:\(try await service.listeningPort())"
                 let file = "\(folder)/names.mcap"
-                let result = try await ElementalProcess.run("record", target, "--to", file, "Sped")
+                let result = try await ElementalProcess.run("record", target, "--to", file, "--only", "Sped")
                 #expect(result.status == .exited(1))
                 #expect(result.errors.last?.contains("did you mean 'Speed'?") == true, "\(result.errors)")
                 let again = try await ElementalProcess.run("record", target, "--to", file)
@@ -232,7 +232,7 @@ struct RecordCommandTests {
     }
 
     @Test(arguments: [
-        (["record", "--to", "f"], "give the TARGETs"), (["record", "robot"], "--to"),
+        (["record", "robot"], "--to"),
         (["record", "robot", "--to", "f", "--max-size", "10"], "--max-size takes 65536"),
         (["replay", "f"], "give --publish or --to"), (["replay", "f", "--publish", "--to", "robot"], "not both"),
         (["replay", "f", "--publish", "--speed", "0"], "--speed takes"),

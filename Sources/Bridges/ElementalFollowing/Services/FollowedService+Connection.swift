@@ -59,6 +59,7 @@ extension FollowedService {
     /// A value came. On the event loop.
     private func take(_ value: ElementValue, of element: ElementDefinition, _ device: ElementalDevice) {
         if state.withLock({ $0.attachment == nil }) { attach(device) }
+        guard options.onlyElements.isEmpty || options.onlyElements.contains(element.name) else { return }
         if options.keepsLongValues, !hold(value.wireByteCount, of: element) { return }
         sayNow(.value(key, element, value))
     }
@@ -103,7 +104,8 @@ extension FollowedService {
 
     /// Its elements are known: tells that it is connected. On the event loop.
     private func attach(_ device: ElementalDevice) {
-        guard let catalogue = options.elements ?? device.catalogue else { return }
+        guard let known = options.elements ?? device.catalogue else { return }
+        let catalogue = options.followed(known)
         let isFirst = state.withLock { state in
             guard state.attachment == nil else { return false }
             state.attachment = Attachment(device: device, catalogue: catalogue)
@@ -139,7 +141,7 @@ extension FollowedService {
             let problem = attempt.lastError.map { FollowingProblem($0) } ?? FollowingProblem(attempt.reason)
             sayNow(.state(key, .away(problem, retryIn: delay)))
         case .didReconnect:
-            let catalogue = options.elements ?? device.knownElements
+            let catalogue = options.followed(options.elements ?? device.knownElements)
             // Of other elements a device that is new knows no values yet.
             let stays = state.withLock { state in
                 guard let attachment = state.attachment, attachment.catalogue != catalogue else { return true }

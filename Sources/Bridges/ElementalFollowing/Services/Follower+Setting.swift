@@ -25,7 +25,7 @@ extension Follower {
         _ value: ElementValue, of element: String, at key: ServiceKey, timeout: Duration = .seconds(5)
     ) async -> SetOutcome {
         guard let device = device(of: key), device.isConnected else { return .notConnected }
-        guard let definition = device.knownElements[element] else {
+        guard let definition = options.followed(device.knownElements)[element] else {
             return .refused(ElementalError(.unknownElement, "'\(key)' has no element '\(element)'"))
         }
         do throws(ElementalError) {

@@ -125,7 +125,13 @@ public final class Follower: Sendable {
     /// The services that are followed, as they are now.
     public var services: [ServiceKey: ServiceSnapshot] {
         state.withLock { $0.entries }.compactMapValues { entry in
-            entry.session.map { ServiceSnapshot(place: $0.place, state: entry.state ?? .connecting, device: $0.device) }
+            entry.session.map { session in
+                let device = session.device
+                let state = entry.state ?? .connecting
+                return ServiceSnapshot(
+                    place: session.place, state: state, device: device,
+                    catalogue: device.map { options.followed($0.knownElements) })
+            }
         }
     }
 
@@ -188,9 +194,6 @@ public struct ServiceSnapshot: Sendable {
     public let state: FollowedState
     /// The device, once there was a connection: its newest values are those of ``ElementalDevice/value(of:)``.
     public let device: ElementalDevice?
-
-    /// The service's elements; `nil` before they are known.
-    public var catalogue: ElementCatalogue? {
-        if case .connected(_, let catalogue) = state { catalogue } else { device?.knownElements }
-    }
+    /// The service's elements that are followed; `nil` before they are known.
+    public let catalogue: ElementCatalogue?
 }

@@ -15,6 +15,8 @@ public struct FollowerOptions: Sendable {
     /// The elements of the services; `nil` for the catalogue that each service sends. A service that sends none is not
     /// followed then.
     public var elements: ElementCatalogue?
+    /// The names of the elements that are followed; empty for all.
+    public var onlyElements: Set<String> = []
     /// The maximum number of services that are followed at a time.
     public var maximumServiceCount = 64
     /// The maximum bytes of the values of all services together: incomplete values, and each element's newest value of
@@ -51,6 +53,13 @@ public struct FollowerOptions: Sendable {
 
     /// The maximum length of a value, in bytes, unless the user says otherwise.
     package static let maximumValueByteCount = 4 << 20
+
+    /// A service's elements without those that are not followed.
+    func followed(_ catalogue: ElementCatalogue) -> ElementCatalogue {
+        guard !onlyElements.isEmpty else { return catalogue }
+        let elements = catalogue.filter { onlyElements.contains($0.name) }
+        return (try? ElementCatalogue(elements)) ?? []
+    }
 
     /// Options with their defaults.
     public init(name: String) {

@@ -34,8 +34,7 @@ struct DashboardCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
     var port = 8080
 
-    @Flag(help: "Serve the network, not this machine alone.")
-    var lan = false
+    @OptionGroup var listening: ListeningOptions
 
     @Option(
         help: ArgumentHelp(
@@ -84,9 +83,9 @@ struct DashboardCommand: ReportingCommand {
                 "--public-url takes http or https, a host and perhaps a port, as in https://pi.example.org, not "
                     + "'\(publicURL.excerpt)'")
         }
-        if control, lan, isPlain, !insecureControl {
+        if control, !listening.isLoopback, isPlain, !insecureControl {
             throw ValidationError(
-                "--control with --lan takes --certificate and --key, or --insecure-control: over plain http the page sets nothing"
+                "--control with \(listening.text) takes --certificate and --key, or --insecure-control: over plain http the page sets nothing"
             )
         }
         if let host, !WebServerOptions.isHost(host) {
@@ -101,7 +100,7 @@ struct DashboardCommand: ReportingCommand {
     private var origin: WebOrigin? { publicURL.flatMap { WebOrigin($0) } }
 
     /// Whether others than this machine's programs can read along.
-    private var isPlain: Bool { lan && certificate == nil || origin?.isSecure == false }
+    private var isPlain: Bool { !listening.isLoopback && certificate == nil || origin?.isSecure == false }
 
     /// What pages may do.
     private var policy: BoardPolicy {
@@ -161,7 +160,7 @@ struct DashboardCommand: ReportingCommand {
     private func webOptions(_ secret: AccessToken) async throws -> WebServerOptions {
         var options = WebServerOptions()
         options.port = port
-        options.acceptsOwnAddresses = lan
+        listening.apply(to: &options)
         if let host { options.hosts = [host] }
         options.publicOrigin = origin
         options.token = secret.text
@@ -174,10 +173,17 @@ struct DashboardCommand: ReportingCommand {
         return options
     }
 
+    /// The host in the page's address.
+    private var shownHost: String {
+        guard let address = listening.address else { return "127.0.0.1" }
+        guard address == "0.0.0.0" || address == "::" else { return address }
+        return OwnAddress.reachable ?? "\(HostName.current).local"
+    }
+
     /// Says where the page is, and who can read along. The journal keeps what it is told, so it is not told the token.
     private func announce(_ port: Int, _ secret: AccessToken, _ console: Console) async {
         let scheme = certificate == nil ? "http" : "https"
-        let host = self.host ?? (lan ? OwnAddress.reachable ?? "\(HostName.current).local" : "127.0.0.1")
+        let host = self.host ?? shownHost
         let name = host.contains(":") ? "[\(host)]" : host
         let page = (origin?.description ?? "\(scheme)://\(name):\(port)") + "/"
         let url = "\(page)#token=\(secret.text)"
@@ -190,6 +196,6 @@ struct DashboardCommand: ReportingCommand {
         let isHidden = console.isJournal(isResult: false)
         await console.emit(
             ServingEvent(url: isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, note: note))
-        if lan || publicURL != nil, !isHidden { await console.show(qrCode: url) }
+        if !listening.isLoopback || publicURL != nil, !isHidden { await console.show(qrCode: url) }
     }
 }

@@ -18,7 +18,7 @@ struct MQTTBridgeCommand: ReportingCommand {
             With --control, messages to .../ELEMENT/set set an element: whoever may publish there controls the service. \
             What is refused is answered in .../ELEMENT/refused and by the current value. Retained commands are refused.
 
-            Home Assistant (2024.11 or later) shows each service as a device by itself. --as changes what an element is \
+            Home Assistant (2024.11 or later) shows each service as a device by itself. --map changes what an element is \
             there: Brightness=light, Humidity=sensor,device_class=humidity, Reset=button, Code=none.
 
             A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
@@ -42,7 +42,7 @@ struct MQTTBridgeCommand: ReportingCommand {
     var rate = 2.0
 
     @Option(
-        name: .customLong("as"),
+        name: .customLong("map"),
         help: ArgumentHelp(
             "What an element is in Home Assistant; may be given several times.",
             valueName: "element=component[,key=value]"),
@@ -64,8 +64,9 @@ struct MQTTBridgeCommand: ReportingCommand {
         guard rate == 0 || (0.001...100_000).contains(rate) else {
             throw ValidationError("--rate takes values a second from 0.001 to 100000, or 0 for no limit, not \(rate)")
         }
-        if topics.discovery == .none, !components.isEmpty {
-            throw ValidationError("--as is for Home Assistant: leave out --discovery none")
+        if !oldComponents.isEmpty { OldSpelling.note("--as ELEMENT=COMPONENT", now: "--map ELEMENT=COMPONENT") }
+        if topics.discovery == .none, !components.isEmpty || !oldComponents.isEmpty {
+            throw ValidationError("--map is for Home Assistant: leave out --discovery none")
         }
         do throws(MQTTBridgeError) {
             try options.check()
@@ -74,12 +75,17 @@ struct MQTTBridgeCommand: ReportingCommand {
         }
     }
 
+    /// What earlier versions took as `--as`.
+    private var oldComponents: [ComponentOption] {
+        sessions.following.names.compactMap { try? ComponentOption(parsing: $0) }
+    }
+
     private var options: MQTTBridgeOptions {
         var options = topics.options
         if let id { options.id = id }
         options.interval = rate == 0 ? .zero : .seconds(1 / rate)
         options.setsElements = control
-        options.components = Dictionary(components.map { ($0.element, $0.component) }) { $1 }
+        options.components = Dictionary((oldComponents + components).map { ($0.element, $0.component) }) { $1 }
         return options
     }
 
@@ -91,6 +97,8 @@ struct MQTTBridgeCommand: ReportingCommand {
             // Everything on one event loop: no value is passed from thread to thread.
             let loop = connection.eventLoopGroup.next()
             connection.eventLoopGroup = loop
+            var sessions = sessions
+            sessions.following.names.removeAll { (try? ComponentOption(parsing: $0)) != nil }
             let followed = try await sessions.makeSessions(for: deputy, output) { $0.connect.eventLoopGroup = loop }
             FileDescriptors.allowMany()
             let bridge = try MQTTBridge(broker: broker.address, connection: connection, options: options) { _ in

@@ -17,12 +17,12 @@ struct MetricsCommand: ReportingCommand {
             old these are, and what passes over the connections. Services are followed as they come and go: one that is \
             away is tried again until Ctrl-C, and its values are left out until it is back.
 
-            It listens on this machine's loopback address only; --address lets others read the values, and then takes a \
+            It listens on this machine's loopback address only; --lan lets others read the values, and then takes a \
             --token, which Prometheus sends as 'Authorization: Bearer'. For a service for paired clients it has an \
             identity of its own: 'elemental pair' with the options that it names.
 
               $ elemental metrics
-              $ elemental metrics robot 192.168.1.7:5000 --address 0.0.0.0 --token @token.txt
+              $ elemental metrics robot 192.168.1.7:5000 --lan --token @token.txt
               $ elemental metrics robot --once
               $ elemental metrics robot --once --to /var/lib/node_exporter/robot.prom
             """)
@@ -32,11 +32,7 @@ struct MetricsCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
     var port = defaultPort
 
-    @Option(
-        help: ArgumentHelp(
-            "The address to listen on, such as 0.0.0.0 for all of this machine's (default: loopback only).",
-            valueName: "host"))
-    var address: String?
+    @OptionGroup var listening: ListeningOptions
 
     @Option(
         help: ArgumentHelp(
@@ -63,25 +59,19 @@ struct MetricsCommand: ReportingCommand {
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
-        if once, port != Self.defaultPort || address != nil || token.token != nil || !host.isEmpty {
-            throw ValidationError("--once serves nothing: leave out --port, --address, --host and --token")
+        if once, port != Self.defaultPort || listening.address != nil || token.token != nil || !host.isEmpty {
+            throw ValidationError("--once serves nothing: leave out --port, --lan, --listen, --host and --token")
         }
         if to != nil, !once { throw ValidationError("--to goes with --once") }
         for name in host where !WebServerOptions.isHost(name) {
             throw ValidationError("--host takes a host name without port, not '\(name.excerpt)'")
         }
-        guard let address else { return }
-        guard WebServerOptions.isHost(address) else {
-            throw ValidationError("--address takes an address of this machine, not '\(address.excerpt)'")
-        }
-        if !isLoopback, token.token == nil {
+        if !listening.isLoopback, token.token == nil {
             throw ValidationError(
-                "--address \(address) shows the values to others: give them a --token @FILE, such as one made by "
+                "\(listening.text) shows the values to others: give them a --token @FILE, such as one made by "
                     + "'openssl rand -hex 16'")
         }
     }
-
-    private var isLoopback: Bool { address.map { $0 == "localhost" || ComparableHost($0).isLoopback } ?? true }
 
     func perform(_ console: Console) async throws {
         let work: Interruption.Work = once ? .task : .endless
@@ -109,10 +99,9 @@ struct MetricsCommand: ReportingCommand {
     private func serve(_ metrics: ServiceMetrics, of sessions: Follower, _ console: Console) async throws {
         var options = WebServerOptions()
         options.port = port
-        if let address { options.host = address }
-        options.acceptsOwnAddresses = address == "0.0.0.0" || address == "::"
+        listening.apply(to: &options)
         options.hosts = Set(host)
-        if !isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
+        if !listening.isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
         options.token = try await token.read(output)
         options.onListening = { console.offer(PortEvent(port: $1, event: $0)) }
         var routes = WebRoutes()
@@ -124,7 +113,7 @@ struct MetricsCommand: ReportingCommand {
             let known = options.acceptsOwnAddresses ? HostName.known.map { "\($0).local" } ?? host : host
             let name = known.contains(":") ? "[\(known)]" : known
             let note =
-                isLoopback
+                listening.isLoopback
                 ? nil : "whoever listens on this network can read the token and the values: they are not encrypted"
             await console.emit(ServingEvent(url: "http://\(name):\(port)/metrics", note: note))
             try await sessions.run()

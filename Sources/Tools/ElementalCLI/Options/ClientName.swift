@@ -12,7 +12,7 @@ enum ClientName {
     static func check(_ name: String?) throws {
         guard let name, !(1...SystemElement.maximumNameByteCount).contains(name.utf8.count) else { return }
         throw ValidationError(
-            "--name takes a name of 1 to \(SystemElement.maximumNameByteCount) bytes, not of \(name.utf8.count)")
+            "the name of this client takes 1 to \(SystemElement.maximumNameByteCount) bytes, not \(name.utf8.count)")
     }
 
     /// The default: `elemental@HOST`.

@@ -9,10 +9,10 @@ struct RecordCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record services' values into an MCAP file, to replay or to look at later.",
-        usage: "elemental record TARGET... --to FILE [--for SECONDS] [--max-size BYTES] [NAME...]",
+        usage: "elemental record [TARGET...] --to FILE [--only NAME...] [--for SECONDS] [--max-size BYTES]",
         discussion: """
-            Before --to are the TARGETs, behind FILE the names of the elements to record (default: all). It ends on Ctrl-C \
-            and SIGTERM, after --for, and before the file would be larger than --max-size, each time with a complete file. \
+            Records the TARGETs, or every service that is found, as they come and go. It ends on Ctrl-C and SIGTERM, after \
+            --for, and before the file would be larger than --max-size, each time with a complete file. \
             A service that is away is tried again until then; the file tells the gap. Each value has the time of its \
             arrival, from a clock that nobody sets.
 
@@ -22,7 +22,7 @@ struct RecordCommand: ReportingCommand {
 
               $ elemental record robot --to robot.mcap
               $ elemental record robot/Rover 192.168.1.7:5000 --to both.mcap --for 3600
-              $ elemental record robot --to speed.mcap --max-size 1000000000 Speed Battery
+              $ elemental record robot --to speed.mcap --only Speed --only Battery
               $ elemental replay robot.mcap --publish
             """)
 
@@ -39,8 +39,8 @@ struct RecordCommand: ReportingCommand {
             throw ValidationError(
                 "--max-size takes \(RecorderOptions.smallestMaximumByteCount) bytes or more, not \(limit)")
         }
-        let targets = try subjects.targets
-        guard !targets.isEmpty else { throw ValidationError("give the TARGETs to record before --to") }
+        let (targets, names) = try subjects
+        if !names.isEmpty { OldSpelling.note("NAME behind --to FILE", now: "--only NAME") }
         try FollowingOptions.check(targets)
     }
 
@@ -57,7 +57,8 @@ struct RecordCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let (targets, names) = try subjects
+        let (targets, oldNames) = try subjects
+        let names = options.following.only + oldNames
         try await Interruption.run(console) { [self] in
             var recording = RecorderOptions()
             recording.elements = names
@@ -68,8 +69,12 @@ struct RecordCommand: ReportingCommand {
             do {
                 let followed = try await options.following.makeSessions(
                     // What waits for the disk is bounded by the recorder.
-                    with: targets, for: nil, output
-                ) { $0.keepsLongValues = false }
+                    with: targets, andAll: targets.isEmpty, for: nil, output
+                ) {
+                    $0.keepsLongValues = false
+                    // The recorder leaves out the others, and says if there is none of that name.
+                    $0.onlyElements = []
+                }
                 let reporter = SessionReporter(console, followed.access)
                 followed.sessions.onEvent { event in
                     reporter.note(event)
@@ -108,7 +113,7 @@ struct RecordCommand: ReportingCommand {
 struct RecordOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
-            "TARGET: SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT; behind --to FILE: the NAME of an element.",
+            "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT (default: every service that is found).",
             discussion: "SERVICE alone stands for all its instances. An IPv6 address goes in brackets.",
             valueName: "target"))
     var words: [String] = []
@@ -166,15 +171,16 @@ private final class RecordProgress: Sendable {
         state.withLock { state in
             if let failure = state.failure { return failure }
             guard !state.isConnected else { return nil }
+            let who = targets.isEmpty ? "no service" : quotedList(targets.map(\.text), "and")
             return CommandFailure(
-                "notConnected", "nothing was recorded: \(quotedList(targets.map(\.text), "and")) did not connect")
+                "notConnected", "nothing was recorded: \(who) \(targets.isEmpty ? "connected" : "did not connect")")
         }
     }
 
     func note(_ event: FollowerEvent) {
         guard case .state(let key, .connected(_, let catalogue)) = event else { return }
         state.withLock { $0.isConnected = true }
-        guard let missing = names.first(where: { catalogue[$0] == nil }) else { return }
+        guard !targets.isEmpty, let missing = names.first(where: { catalogue[$0] == nil }) else { return }
         let failure = CommandFailure.unknownName(missing, "element", among: catalogue.map(\.name), where: "\(key)")
         if targets.count == 1 {
             state.withLock { $0.failure = failure }

@@ -15,6 +15,7 @@ protocol ReportingCommand: AsyncParsableCommand {
 extension ReportingCommand {
     func run() async throws {
         let console = Console(json: output.json)
+        for word in OldSpelling.take() { await console.talk("elemental: \(word)") }
         do {
             try await perform(console)
             await console.finish()

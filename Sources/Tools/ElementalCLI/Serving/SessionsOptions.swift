@@ -43,8 +43,20 @@ struct SessionsOptions: ParsableArguments {
 
 /// How a command connects to the services that it follows.
 struct FollowingOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The name of this client (default: COMMAND@HOST).", valueName: "name"))
-    var name: String?
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp("The name under which services list this client (default: COMMAND@HOST).", valueName: "name")
+    )
+    var names: [String] = []
+
+    /// An old spelling of `--as`.
+    @Option(name: .customLong("name"), help: .hidden)
+    var oldName: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Follow only the element of that name; may be given several times (default: all).", valueName: "name"))
+    var only: [String] = []
 
     @OptionGroup var security: ClientSecurityOptions
     @OptionGroup var limits: FollowedLimitOptions
@@ -52,7 +64,13 @@ struct FollowingOptions: ParsableArguments {
     /// The maximum number of services that a command follows at a time.
     private static let maximumServiceCount = 256
 
-    func validate() throws { try ClientName.check(name) }
+    func validate() throws {
+        if oldName != nil { OldSpelling.note("--name", now: "--as") }
+        try ClientName.check(name)
+    }
+
+    /// The name that was given.
+    private var name: String? { names.last ?? oldName }
 
     static func check(_ targets: [Target]) throws {
         if targets.count > FollowerOptions.maximumTargetCount {
@@ -81,6 +99,7 @@ struct FollowingOptions: ParsableArguments {
             timeout: output.limit, limits: limits.device, security: access.security, logger: output.logger)
         options.maximumServiceCount = Self.maximumServiceCount
         options.keepsLongValuesInDevices = false
+        options.onlyElements = Set(only)
         let role = access.security.role
         options.role = { _ in role }
         change(&options)

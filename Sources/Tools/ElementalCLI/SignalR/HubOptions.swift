@@ -14,10 +14,8 @@ struct HubOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "An access token, sent as 'Authorization: Bearer'.",
-            discussion:
-                "@FILE reads it from a file for each request. Other users of this machine can see command lines.",
-            valueName: "token"))
+            "A file with the access token, read for each request and sent as 'Authorization: Bearer'.",
+            discussion: "Only a file: other users of this machine can see command lines.", valueName: "@file"))
     var token: String?
 
     @Option(name: .customLong("protocol"), help: "The encoding of the messages.")
@@ -49,8 +47,9 @@ struct HubOptions: ParsableArguments {
         }
         if let token {
             guard !token.isEmpty, token != "@" else {
-                throw ValidationError("--token takes a token that is not empty, or @FILE")
+                throw ValidationError("--token takes @FILE, a file with the token: others can see command lines")
             }
+            if !token.hasPrefix("@") { OldSpelling.note("--token TOKEN", now: "--token @FILE") }
             guard token.hasPrefix("@") || token.isHeaderValue else {
                 throw ValidationError("--token takes a token without line breaks and other control characters")
             }

@@ -74,8 +74,8 @@ struct BrokerOptionTests {
     @Test(arguments: [
         ["--broker", "http://localhost"], ["--broker", "mqtt://"], ["--broker", "mqtt://localhost:0"],
         ["--broker", "mqtt://localhost", "--rate", "-1"], ["--broker", "mqtt://localhost", "--base", "a/+"],
-        ["--broker", "mqtt://localhost", "--id", ""], ["--broker", "mqtt://localhost", "--as", "Speed"],
-        ["--broker", "mqtt://localhost", "--as", "Speed=toaster"],
+        ["--broker", "mqtt://localhost", "--id", ""], ["--broker", "mqtt://localhost", "--map", "Speed"],
+        ["--broker", "mqtt://localhost", "--map", "Speed=toaster"],
         ["--broker", "mqtt://localhost", "--password", "secret"],
         ["--broker", "mqtt://ada:secret@localhost"], ["--broker", "mqtt://localhost", "--discovery", "maybe"], [],
     ])

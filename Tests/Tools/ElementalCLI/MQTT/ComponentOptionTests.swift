@@ -2,7 +2,7 @@ import Testing
 
 @testable import ElementalCLI
 
-/// `--as ELEMENT=COMPONENT[,key=value]…`.
+/// `--map ELEMENT=COMPONENT[,key=value]…`.
 struct ComponentOptionTests {
     @Test(arguments: [
         ("Brightness=light", "Brightness", "light", [:]),

@@ -133,9 +133,9 @@ struct DiscoveryTests {
             "5:Colour:string=black", "6:Key:string:ro",
         ]
         let options = [
-            "--control", "--as", "Brightness=light", "--as", "Reset=button", "--as",
-            "Humidity=sensor,device_class=humidity", "--as", "Code=none", "--as",
-            "Key=event,event_types=pressed|held", "--as", "Colour=select,options=black|white",
+            "--control", "--map", "Brightness=light", "--map", "Reset=button", "--map",
+            "Humidity=sensor,device_class=humidity", "--map", "Code=none", "--as",
+            "Key=event,event_types=pressed|held", "--map", "Colour=select,options=black|white",
         ]
         try await BridgeBed.with(elements, options) { bed in
             let check = try await bed.watch.discovery(of: bed.device, isAutomatic: false)

@@ -116,7 +116,7 @@ struct MetricsTests {
         let token = "0123456789abcdef0123456789abcdef"
         try await withFolder { folder in
             try Data((token + "\n").utf8).write(to: URL(filePath: folder + "/token"))
-            try await withMetrics(["--address", "0.0.0.0", "--token", "@\(folder)/token"]) { _, _, _, port in
+            try await withMetrics(["--lan", "--token", "@\(folder)/token"]) { _, _, _, port in
                 for headers in [[:], ["Authorization": "Bearer \(token.dropLast())0"]] as [[String: String]] {
                     let refused = try await get(port, headers)
                     #expect(refused.status == 401 && !refused.text.contains("elemental_up"), "\(refused)")
@@ -151,8 +151,9 @@ struct MetricsTests {
 
     @Test(
         arguments: [
-            ["--address", "0.0.0.0"], ["--token", "secret"], ["--once", "--port", "1"], ["--port", "65536"],
-            ["--address", "a b"],
+            ["--listen", "0.0.0.0"], ["--lan"], ["--lan", "--listen", "0.0.0.0", "--token", "@x"],
+            ["--token", "secret"], ["--once", "--port", "1"], ["--port", "65536"],
+            ["--listen", "a b"],
         ])
     func mistakes(_ arguments: [String]) throws { try Mistake.expect(in: ["metrics"] + arguments) }
 
