@@ -270,7 +270,7 @@ let package = Package(
         .target(
             name: "ElementalObservation",
             dependencies: [
-                "Elemental", "ElementalSecurity", "ElementalWire", "Support",
+                "Elemental", "ElementalFollowing", "ElementalSecurity", "ElementalWire", "Support",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

@@ -125,4 +125,16 @@ struct FollowedValueTests {
         }
         refused.cancel()
     }
+
+    @Test
+    func browsingWorksAgainUnlessAnotherFailureFollowed() {
+        var failures = Browsing.Failures()
+        let worksBefore = failures.end()
+        let (first, second) = (failures.begin(), failures.begin())
+        let (afterFirst, afterSecond, again) = (failures.end(first), failures.end(second), failures.end(second))
+        #expect(!worksBefore && !afterFirst && afterSecond && !again)
+        _ = failures.begin()
+        let onNews = failures.end()
+        #expect(onNews)
+    }
 }

@@ -63,22 +63,4 @@ struct ListingTests {
         listing.restart()
         #expect(listing.services.isEmpty)
     }
-
-    @Test
-    func aFailureIsToldUntilBrowsingWorks() {
-        var listing = Listing()
-        listing.fail(ElementalError(.discoveryFailed, "no daemon"))
-        let first = listing.failureCount
-        listing.fail(ElementalError(.discoveryFailed, "still none"))
-        // Another one has followed.
-        let isFirstNews = listing.forgetFailure(first)
-        #expect(!isFirstNews && listing.failure?.message == "still none")
-        let isLastNews = listing.forgetFailure(listing.failureCount)
-        #expect(isLastNews && listing.failure == nil)
-        let isOldNews = listing.forgetFailure(listing.failureCount)
-        #expect(!isOldNews)
-        listing.fail(ElementalError(.discoveryFailed, "none"))
-        listing.record(.gone(service: "lamp", name: "Lamp"))
-        #expect(listing.failure == nil)
-    }
 }

@@ -14,50 +14,33 @@ extension Follower {
     ///   - number: the subject's.
     func browse(_ service: String?, name: String?, _ number: Int) async {
         let browser = ElementalBrowser(service, logger: options.connect.logger)
-        while !Task.isCancelled, let events = try? browser.events() {
-            // What was there before browsing began anew, and was not found again yet.
-            let missing = Locked(keys(of: number))
-            let failures = Locked(BrowsingFailures())
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    var trusted = name == nil ? nil : TrustedServices(self.options.connect.security)
-                    var instance = name.map { NamedInstance(name: $0) }
-                    for await event in events {
-                        self.noteWorking(event, failures)
-                        if let service, let name {
-                            // Each attempt to connect reports a store that cannot be read.
-                            _ = try? await trusted?.update()
-                            instance?.shortFingerprint = trusted?.pin(of: service, named: name)?.fingerprint.short
-                        }
-                        self.take(event, &instance, number, missing)
+        var trusted = name == nil ? nil : TrustedServices(options.connect.security)
+        var instance: NamedInstance?
+        // What was there before browsing began, and was not found again yet.
+        let missing = Locked(Set<ServiceKey>())
+        await withDiscardingTaskGroup { group in
+            // `run()` has checked the name.
+            try? await Browsing.follow(browser, works: { [weak self] in self?.tell(.browsingWorks) }) { event in
+                switch event {
+                case .began:
+                    instance = name.map { NamedInstance(name: $0) }
+                    missing.withLock { $0 = keys(of: number) }
+                    group.addTask {
+                        await Delay.wait(Self.settlingTime)
+                        guard !Task.isCancelled else { return }
+                        for key in missing.withLock({ $0 }) { self.lost(key, by: number) }
                     }
+                case .service(let event):
+                    if let service, let name {
+                        // Each attempt to connect reports a store that cannot be read.
+                        _ = try? await trusted?.update()
+                        instance?.shortFingerprint = trusted?.pin(of: service, named: name)?.fingerprint.short
+                    }
+                    take(event, &instance, number, missing)
+                case .failed(let error, let delay): tell(.browsingFailed(error, retryIn: delay))
                 }
-                group.addTask {
-                    await Delay.wait(Self.settlingTime)
-                    guard !Task.isCancelled else { return }
-                    for key in missing.withLock({ $0 }) { self.lost(key, by: number) }
-                    await Latch().wait()
-                }
-                await group.next()
-                group.cancelAll()
             }
-            // So much came at once that the browser gave up.
-            await Delay.wait(.seconds(1))
-        }
-    }
-
-    /// Tells that browsing works again when something comes after it has failed, or the next attempt has not failed:
-    /// where all is as it was before, nothing comes.
-    private func noteWorking(_ event: ElementalBrowser.Event, _ failures: Locked<BrowsingFailures>) {
-        guard case .failed(_, let delay) = event else {
-            if failures.withLock({ $0.end() }) { tell(.browsingWorks) }
-            return
-        }
-        let number = failures.withLock { $0.begin() }
-        Task {
-            await Delay.wait(delay + Self.settlingTime)
-            guard state.withLock({ $0.starts != nil }), failures.withLock({ $0.end(number) }) else { return }
-            tell(.browsingWorks)
+            group.cancelAll()
         }
     }
 
@@ -76,10 +59,8 @@ extension Follower {
             let key = ServiceKey(service: service, name: instance?.name ?? gone)
             guard instance?.remove(gone) ?? true else { return }
             follow(key, instance?.places ?? [], number)
-        case .failed(let error, let delay):
-            tell(.browsingFailed(error, retryIn: delay))
         // It was never found, so that nothing is known of it but its name.
-        case .unresolved: break
+        case .failed, .unresolved: break
         }
     }
 
@@ -227,30 +208,5 @@ private struct NamedInstance {
 
     private func hasKey(_ service: DiscoveredService) -> Bool {
         shortFingerprint != nil && service.shortFingerprint == shortFingerprint
-    }
-}
-
-/// The failures to browse, of which the last one may have been overcome.
-private struct BrowsingFailures {
-    private var count = 0
-    private var isFailing = false
-
-    /// Browsing has failed.
-    ///
-    /// - Returns: the failure's number.
-    mutating func begin() -> Int {
-        count += 1
-        isFailing = true
-        return count
-    }
-
-    /// Browsing works.
-    ///
-    /// - Parameter number: the failure after which nothing was heard of another one; `nil` for any.
-    /// - Returns: whether it did not work before.
-    mutating func end(_ number: Int? = nil) -> Bool {
-        guard isFailing, number == nil || number == count else { return false }
-        isFailing = false
-        return true
     }
 }

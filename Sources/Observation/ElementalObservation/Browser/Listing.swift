@@ -1,3 +1,4 @@
+import ElementalFollowing
 import NIOCore
 import NIOPosix
 import Support
@@ -17,9 +18,7 @@ struct Listing: Sendable {
     /// How often the services have changed.
     private(set) var changeCount = 0
     /// Why browsing does not work at present.
-    private(set) var failure: ElementalError?
-    /// How many failures there were.
-    private(set) var failureCount = 0
+    var failure: ElementalError?
 
     /// The services with their states, sorted.
     var services: [ObservedService] { entries.map(\.service) }
@@ -28,7 +27,6 @@ struct Listing: Sendable {
         switch event {
         case .found(let service), .updated(let service):
             list(service)
-            failure = nil
         case .gone(let service, let name):
             let place = SortingPlace(name: name, service: service)
             let index = index(of: place)
@@ -36,10 +34,8 @@ struct Listing: Sendable {
                 entries.remove(at: index)
                 changeCount += 1
             }
-            failure = nil
         // It is not there for a program until it can be resolved.
-        case .unresolved: break
-        case .failed(let error, _): fail(error)
+        case .failed, .unresolved: break
         }
     }
 
@@ -76,20 +72,6 @@ struct Listing: Sendable {
         changeCount += 1
     }
 
-    mutating func fail(_ error: ElementalError) {
-        failure = error
-        failureCount += 1
-    }
-
-    /// No other failure has followed that one.
-    ///
-    /// - Returns: whether that is news.
-    mutating func forgetFailure(_ number: Int) -> Bool {
-        guard failureCount == number, failure != nil else { return false }
-        failure = nil
-        return true
-    }
-
     /// Browsing begins anew.
     mutating func restart() {
         entries = []
@@ -100,8 +82,6 @@ struct Listing: Sendable {
 extension Listing {
     /// How long after the store of trusted services has changed that is seen at the latest.
     private static let trustInterval = Duration.seconds(1)
-    /// Longer than an attempt to browse takes that fails.
-    private static let attemptTime = Duration.seconds(1)
 
     /// Keeps a listing up to date until the task is cancelled.
     static func follow(_ browser: ElementalBrowser, _ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
@@ -112,37 +92,31 @@ extension Listing {
     }
 
     private static func follow(_ browser: ElementalBrowser, _ inbox: Inbox<Listing>) async {
-        while !Task.isCancelled {
-            do {
-                for await event in try browser.events() {
-                    inbox.put { listing in
-                        listing.record(event)
-                        return true
-                    }
-                    if case .failed(_, let delay) = event { forgetFailure(after: delay + attemptTime, in: inbox) }
-                }
-            } catch {
-                // The name is not that of a service.
-                return inbox.put { listing in
-                    listing.fail(error)
-                    return true
-                }
-            }
-            guard !Task.isCancelled else { return }
-            // More has happened than a stream buffers, for instance while the program was suspended.
+        func put(_ change: (inout Listing) -> Void) {
             inbox.put { listing in
-                listing.restart()
+                change(&listing)
                 return true
             }
-            await Delay.wait(.seconds(1))
         }
-    }
-
-    /// An attempt that works does not say so while there are no services.
-    private static func forgetFailure(after delay: Duration, in inbox: Inbox<Listing>) {
-        let number = inbox.look { $0.failureCount }
-        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: TimeAmount(delay)) {
-            inbox.put { $0.forgetFailure(number) }
+        do throws(ElementalError) {
+            try await Browsing.follow(
+                browser,
+                works: {
+                    inbox.put { listing in
+                        listing.failure = nil
+                        return true
+                    }
+                }
+            ) { event in
+                switch event {
+                case .began: put { $0.restart() }
+                case .service(let event): put { $0.record(event) }
+                case .failed(let error, _): put { $0.failure = error }
+                }
+            }
+        } catch {
+            // The name is not that of a service.
+            put { $0.failure = error }
         }
     }
 
