@@ -416,8 +416,9 @@ let package = Package(
         .testTarget(
             name: "ToolsTests",
             dependencies: [
-                "Bridging", "Elemental", "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support",
-                "TestSupport", "VirtualCommodore", "WireVectors", "Zeroconf",
+                "Bridging", "Elemental", "ElementalBench", "ElementalCLI", "ElementalRecording", "ElementalSecurity",
+                "ElementalWire", "MQTT", "MQTTBridge", "OSC", "OSCBridge", "QRCode", "SignalR", "Support", "TestSupport",
+                "VirtualCommodore", "WireVectors", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Tools"),

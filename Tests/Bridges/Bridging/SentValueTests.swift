@@ -20,7 +20,7 @@ struct SentValueTests {
         let loop = MultiThreadedEventLoopGroup.singleton.any()
         let log = Locked(Log())
         private let mayAnswer = Latch()
-        private let failure = Locked<String?>(nil)
+        private let failure = Locked<ElementalError?>(nil)
         private let device: ElementalDevice
         private let bound = Locked<NIOLoopBound<SentValues>?>(nil)
 
@@ -54,7 +54,7 @@ struct SentValueTests {
         }
 
         func answer(_ reason: String? = nil) {
-            failure.withLock { $0 = reason }
+            failure.withLock { $0 = reason.map { ElementalError(.timedOut, $0) } }
             mayAnswer.open()
         }
 

@@ -37,7 +37,7 @@ final class SessionLog: Sendable {
         switch state {
         case .connecting: "connecting"
         case .connected: "connected"
-        case .away(_, _, let mayPair): mayPair ? "turnedAway" : "away"
+        case .away(_, _, _, let mayPair): mayPair ? "turnedAway" : "away"
         case .refused(let refusal): "\(refusal.kind)"
         case .gone: "gone"
         }

@@ -86,10 +86,11 @@ struct SessionTests {
             try await log.wait(for: "connected", of: key)
             await first.stop(reason: "a pause")
             try await log.wait(for: "away", of: key, 2)
-            guard case .state(_, .away(let reason, _, _))? = log.events.last(where: { $0.key == key }) else {
+            guard case .state(_, .away(let reason, let message, _, _))? = log.events.last(where: { $0.key == key })
+            else {
                 throw TestSupportError("it is not away")
             }
-            #expect(!reason.isEmpty)
+            #expect(reason == "shutDown" && message.contains("a pause"), "\(reason): \(message)")
             let second = try await startService(port: port)
             try await log.wait(for: "connected", of: key, 2)
             #expect(log.states(of: key) == ["connecting", "away", "connected", "away", "connected"])

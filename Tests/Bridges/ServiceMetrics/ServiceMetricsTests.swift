@@ -68,7 +68,7 @@ struct ServiceMetricsTests {
             metrics.note(.state(Self.rover, .connected(device, Self.elements)))
             metrics.note(.value(Self.rover, Self.speed.definition, .float(1)))
             metrics.note(.roundTrip(Self.rover, .milliseconds(1)))
-            metrics.note(.state(Self.rover, .away(reason: "lost", retryIn: nil)))
+            metrics.note(.state(Self.rover, .away(reason: "networkError", message: "lost", retryIn: nil)))
             // What the value is now is not known, but when it came is.
             #expect(!lines.contains { $0.hasPrefix("elemental_element_value") })
             #expect(lines.contains { $0.hasPrefix("elemental_element_updated") })
@@ -90,7 +90,7 @@ struct ServiceMetricsTests {
             for _ in 0..<7 { try first.send(1, to: Self.speed) }
             #expect(value(sent) == "7")
             await first.close()
-            metrics.note(.state(Self.rover, .away(reason: "lost", retryIn: nil)))
+            metrics.note(.state(Self.rover, .away(reason: "networkError", message: "lost", retryIn: nil)))
             #expect(value(sent) == "7")
             let second = try await service.connect()
             metrics.note(.state(Self.rover, .connected(second, Self.elements)))

@@ -141,7 +141,8 @@ struct RecorderTests {
                 await recorder.flush()
                 clock.advance(.seconds(1))
             }
-            recorder.note(.state(Self.rover, .away(reason: "the cable\nis \"out\"", retryIn: nil)))
+            recorder.note(
+                .state(Self.rover, .away(reason: "networkError", message: "the cable\nis \"out\"", retryIn: nil)))
             let summary = await recorder.finish()
 
             let content = try await MCAPPeer.read(recorder.path)
@@ -172,7 +173,7 @@ struct RecorderTests {
         let other: ElementCatalogue = [Element<Double>(8, "Speed"), Element<Bool>(12, "Camera", latest: true)]
         try await Self.withRecorder { recorder, add in
             try add(.float(0.5), "Speed")
-            recorder.note(.state(Self.rover, .away(reason: "out of reach", retryIn: .seconds(1))))
+            recorder.note(.state(Self.rover, .away(reason: "timedOut", message: "out of reach", retryIn: .seconds(1))))
             // What it does not belong to is not recorded.
             Self.connect(recorder, Self.rover, other)
             try Self.add(.double(2), "Speed", to: recorder, Self.rover, other)

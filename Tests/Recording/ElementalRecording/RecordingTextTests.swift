@@ -46,7 +46,8 @@ struct RecordingTextTests {
             try add(.float(0.5), "Speed")
             try add(.string("one, \"two\"\r\nthree"), "A \"note\", long")
             time.advance(.seconds(1))
-            recorder.note(.state(RecorderTests.rover, .away(reason: "gone, for now", retryIn: nil)))
+            recorder.note(
+                .state(RecorderTests.rover, .away(reason: "timedOut", message: "gone, for now", retryIn: nil)))
             RecorderTests.connect(recorder, RecorderTests.rover, Self.elements)
             try add(.float2([1, .nan]), "Aim")
             try add(.uint8(1), "Mode")
@@ -93,7 +94,7 @@ struct RecordingTextTests {
         let value = try #require(JSONLine(lines[1]))
         #expect(value.event == "value" && value["element"] == "Speed" && value.number("value") == 0.5)
         #expect(lines[1].hasSuffix("\"time\":1700000000.123458}"))
-        #expect(JSONLine(lines[3])?["reason"] == "gone, for now")
+        #expect(JSONLine(lines[3])?["message"] == "gone, for now")
         #expect(JSONLine(lines[6])?["choice"] == "on")
     }
 

@@ -19,7 +19,7 @@ package struct Handling: Sendable {
     /// Waits until the service has handled it.
     ///
     /// - Returns: why that is not known; `nil` if it has.
-    package func wait(for device: ElementalDevice) async -> String? {
+    package func wait(for device: ElementalDevice) async -> ElementalError? {
         // An older service answers no pings: it is taken to have handled what it was sent.
         guard device.hello?.features.contains(.ping) == true else { return nil }
         do throws(ElementalError) {
@@ -29,7 +29,14 @@ package struct Handling: Sendable {
             _ = try await device.ping(timeout: Self.answerTime)
             return nil
         } catch {
-            return error.message
+            return error
         }
+    }
+}
+
+extension ElementalError {
+    /// The service did not confirm a value, for this reason.
+    package var notConfirmed: ElementalError {
+        ElementalError(code, "the service did not confirm it: \(message)")
     }
 }

@@ -51,7 +51,7 @@ package final class SentValues {
 
     /// Called with each value that the service has handled without a word, in their order; or with the newest of an element
     /// and why it is not known whether that was handled.
-    package var onHandled: (ElementDefinition, ElementValue, _ failure: String?) -> Void = { _, _, _ in }
+    package var onHandled: (ElementDefinition, ElementValue, _ failure: ElementalError?) -> Void = { _, _, _ in }
 
     /// How long a service that says what it takes may do so before it is asked.
     package static let patience = TimeAmount.milliseconds(100)
@@ -67,7 +67,8 @@ package final class SentValues {
     /// The connection over which the values were sent.
     private var device: ElementalDevice?
     /// Asks whether the service has handled these values; returns why that is not known, or `nil`.
-    private let ask: @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async -> String?
+    private let ask:
+        @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async -> ElementalError?
 
     package convenience init(on loop: any EventLoop) {
         self.init(on: loop) { values, device in await Handling(values).wait(for: device) }
@@ -78,7 +79,7 @@ package final class SentValues {
         on loop: any EventLoop,
         asking ask:
             @escaping @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async ->
-            String?
+            ElementalError?
     ) {
         self.loop = loop
         self.ask = ask
@@ -147,7 +148,7 @@ package final class SentValues {
         }
     }
 
-    private func handled(_ failure: String?) {
+    private func handled(_ failure: ElementalError?) {
         isAsking = false
         // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
         for id in Array(lanes.keys) {

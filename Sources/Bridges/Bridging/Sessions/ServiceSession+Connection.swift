@@ -136,9 +136,14 @@ extension ServiceSession {
         switch event {
         case .willReconnect(let attempt, let delay):
             guard isWanted else { return device.disconnect() }
-            let reason = attempt.lastError?.message ?? attempt.reason.description
-            let mayPair = attempt.lastError?.code == .unauthenticated
-            sayNow(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
+            let error = attempt.lastError
+            sayNow(
+                .state(
+                    key,
+                    .away(
+                        reason: error?.code.description ?? attempt.reason.code,
+                        message: error?.message ?? attempt.reason.description, retryIn: delay,
+                        mayPair: error?.code == .unauthenticated)))
         case .didReconnect:
             let catalogue = options.elements ?? device.knownElements
             // Of other elements a device that is new knows no values yet.
@@ -180,14 +185,15 @@ extension ServiceSession {
             for await reason in group {
                 guard let reason else { continue }
                 group.cancelAll()
-                return reason.description
+                return reason
             }
-            return "cancelled"
+            return DisconnectReason(.cancelled, isExpected: true)
         }
         if state.withLock({ $0.mustRenew }) { return .renew }
         if let failure = policy.failure, SessionRefusal(failure) != nil { return end(failure) }
         return .failed(
-            reason: policy.failure?.message ?? reason, wasSteady: .now - start >= Self.steadyTime)
+            reason: policy.failure?.code.description ?? reason.code,
+            message: policy.failure?.message ?? reason.description, wasSteady: .now - start >= Self.steadyTime)
     }
 
     /// Waits for the catalogue. A service that says no hello tells none.
@@ -209,7 +215,9 @@ extension ServiceSession {
     private func end(_ error: ElementalError) -> End {
         options.onFailure?(key, error)
         if let refusal = SessionRefusal(error) { return .refused(refusal) }
-        return .failed(reason: error.message, wasSteady: false, mayPair: error.code == .unauthenticated)
+        return .failed(
+            reason: error.code.description, message: error.message, wasSteady: false,
+            mayPair: error.code == .unauthenticated)
     }
 
     /// Does what the network and the user say while there is a device.

@@ -50,7 +50,7 @@ final class ServiceSession: Sendable {
         case renew
         case refused(SessionRefusal)
         /// Try again later.
-        case failed(reason: String, wasSteady: Bool, mayPair: Bool = false)
+        case failed(reason: String, message: String, wasSteady: Bool, mayPair: Bool = false)
     }
 
     /// The shortest time between two attempts that something else than the time has called for.
@@ -110,12 +110,12 @@ final class ServiceSession: Sendable {
                 }
                 if isNews { say(.state(key, .refused(refusal))) }
                 isQuiet = await pause(options.refusalInterval)
-            case .failed(let reason, let wasSteady, let mayPair):
+            case .failed(let reason, let message, let wasSteady, let mayPair):
                 if wasSteady { backOff.reset() }
                 _ = turn()
                 let delay = backOff.next()
                 state.withLock { $0.refusal = nil }
-                say(.state(key, .away(reason: reason, retryIn: delay, mayPair: mayPair)))
+                say(.state(key, .away(reason: reason, message: message, retryIn: delay, mayPair: mayPair)))
                 isQuiet = await pause(delay)
             }
             await Delay.wait(max(.zero, Self.leastInterval - (.now - start)), on: loop)

@@ -77,7 +77,7 @@ extension ServiceSessions {
             guard instance?.remove(gone) ?? true else { return }
             follow(key, instance?.places ?? [], number)
         case .failed(let error, let delay):
-            tell(.browsingFailed(error.message, retryIn: delay))
+            tell(.browsingFailed(error, retryIn: delay))
         // It was never found, so that nothing is known of it but its name.
         case .unresolved: break
         }

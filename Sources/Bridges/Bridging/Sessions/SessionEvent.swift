@@ -15,7 +15,7 @@ package enum SessionEvent: Sendable {
     /// A ping's way there and back.
     case roundTrip(ServiceKey, Duration)
     /// Browsing does not work, for this reason; the next attempt follows after the delay.
-    case browsingFailed(String, retryIn: Duration)
+    case browsingFailed(ElementalError, retryIn: Duration)
     /// Browsing works again.
     case browsingWorks
     /// There are so many services more than may be followed, which are left out; 0 when there are none any more.
@@ -39,9 +39,10 @@ package enum SessionState: Sendable {
     /// Values come and can be sent. The device is the same after a connection that was lost and restored; it is another
     /// one if the service has another catalogue then.
     case connected(ElementalDevice, ElementCatalogue)
-    /// The connection was lost or not made, for this reason; the next attempt follows after the delay. `mayPair`: it was
-    /// turned away by whatever answered without encryption. If that wants paired clients, pairing helps.
-    case away(reason: String, retryIn: Duration?, mayPair: Bool = false)
+    /// The connection was lost or not made, for this reason, a code, and with these words; the next attempt follows after the
+    /// delay. `mayPair`: it was turned away by whatever answered without encryption. If that wants paired clients, pairing
+    /// helps.
+    case away(reason: String, message: String, retryIn: Duration?, mayPair: Bool = false)
     /// The service does not admit this client, or this client does not accept the service. It is tried again when the
     /// service's TXT record or the store of trusted services changes, when that is asked for, and every 30 seconds.
     case refused(SessionRefusal)
@@ -61,23 +62,27 @@ package struct SessionRefusal: Sendable, Hashable {
     }
 
     package let kind: Kind
+    /// The code of the error.
+    package let reason: String
     /// What to say to the user. Text from the network is in it.
     package let message: String
 
-    package init(_ kind: Kind, _ message: String) {
+    package init(_ kind: Kind, _ reason: String, _ message: String) {
         self.kind = kind
+        self.reason = reason
         self.message = message
     }
 
     /// The refusal that an error is; `nil` if it has to do with something else, so that another attempt may succeed.
     init?(_ error: ElementalError) {
+        let reason = error.code.description
         switch error.code {
-        case .notPaired, .notAuthorised: self.init(.notPaired, error.message)
-        case .identityChanged: self.init(.identityChanged, error.message)
+        case .notPaired, .notAuthorised: self.init(.notPaired, reason, error.message)
+        case .identityChanged: self.init(.identityChanged, reason, error.message)
         case .catalogueUnavailable:
             self.init(
-                .other, "tells no elements: it is an older ElementalController, or not an element service")
-        case .invalidCatalogue: self.init(.other, error.message)
+                .other, reason, "tells no elements: it is an older ElementalController, or not an element service")
+        case .invalidCatalogue: self.init(.other, reason, error.message)
         default: return nil
         }
     }

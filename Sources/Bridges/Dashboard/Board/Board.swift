@@ -270,8 +270,8 @@ final class Board {
                 viewer.forget(number)
             }
         case .state(let key, let state): note(state, of: service(of: key))
-        case .browsingFailed(let reason, let delay):
-            notices.browsing = "\(reason); the next attempt follows in \(delay.components.seconds) s"
+        case .browsingFailed(let error, let delay):
+            notices.browsing = "\(error.message); the next attempt follows in \(delay.components.seconds) s"
             tellNotice()
         case .browsingWorks:
             notices.browsing = nil
@@ -318,7 +318,7 @@ final class Board {
         switch state {
         case .connecting: service.standing = .connecting
         case .connected(let device, let catalogue): isOther = service.connected(device, catalogue)
-        case .away(let reason, _, let mayPair): service.standing = .away(reason, mayPair: mayPair)
+        case .away(_, let message, _, let mayPair): service.standing = .away(message, mayPair: mayPair)
         case .refused(let refusal):
             service.standing =
                 switch refusal.kind {

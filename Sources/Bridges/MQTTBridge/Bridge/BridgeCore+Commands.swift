@@ -16,34 +16,36 @@ extension BridgeCore {
             if message.isDuplicate, service[position].lastCommand == hash { return }
             service[position].lastCommand = hash
         }
-        do throws(Command.Refusal) {
+        do throws(ElementalError) {
             // Someone published it as retained: it would be carried out at each reconnection.
-            if message.isRetained { throw Command.Refusal("a retained command is old, and is not carried out") }
+            if message.isRetained {
+                throw ElementalError(.notAllowed, "a retained command is old, and is not carried out")
+            }
             let current = service.sent[element.definition] ?? service[position].newest
-            guard element.writes else { throw Command.Refusal("it can only be read") }
+            guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }
             guard let device = service.device, service.isOnline == true else {
-                throw Command.Refusal("the service is not connected")
+                throw ElementalError(.notConnected, "the service is not connected")
             }
             let value = try command.value(of: element.definition, current: current)
             do throws(ElementalError) {
                 try device.send(value, to: element.definition)
             } catch {
                 if error.code == .queueFull { emit(.dropped(service.event, element.definition, .toDevice)) }
-                throw Command.Refusal(error.message)
+                throw error
             }
             emit(.toDevice(service.event, element.definition, value))
             service.sent.add(value, of: element.definition)
             service.sent.confirm(by: device)
         } catch {
-            refuse(error.reason, position, service)
+            refuse(error, position, service)
         }
     }
 
     /// Answers a command that was not carried out: with the reason, and with the value that the element has.
-    private func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
+    private func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
-        emit(.notPassed(service.event, element.definition, .toDevice, reason: reason))
-        publish(ByteBuffer(string: reason), to: element.refusedTopic, isRetained: false)
+        emit(.notPassed(service.event, element.definition, .toDevice, reason))
+        publish(ByteBuffer(string: "\(reason)"), to: element.refusedTopic, isRetained: false)
         showAgain(position, service)
     }
 
@@ -51,15 +53,17 @@ extension BridgeCore {
     func take(_ refusal: ValueRefusal, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
         service.sent.answered(definition)
-        refuse(refusal.description, position, service)
+        refuse(refusal, position, service)
     }
 
     /// The service has handled a value without a word.
-    func handled(_ value: ElementValue, of definition: ElementDefinition, _ failure: String?, _ service: BridgedService)
-    {
+    func handled(
+        _ value: ElementValue, of definition: ElementDefinition, _ failure: ElementalError?,
+        _ service: BridgedService
+    ) {
         guard let position = service.position(of: definition) else { return }
         if let failure {
-            refuse("the service did not confirm it: \(failure)", position, service)
+            refuse(failure.notConfirmed, position, service)
         } else {
             service.lanes.open(definition)
             show(value, at: position, service)

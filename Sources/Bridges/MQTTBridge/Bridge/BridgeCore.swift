@@ -103,7 +103,7 @@ final class BridgeCore {
         do throws(MQTTError) {
             elements = try BridgedElement.all(of: catalogue, service.topics)
         } catch {
-            return emit(.notShown(service.event, reason: error.message))
+            return emit(.notShown(service.event, error))
         }
         let isOther = service.connect(device, catalogue, elements)
         guard services[key] === service else { return }
@@ -125,7 +125,10 @@ final class BridgeCore {
         }
         if let other = paths[topics.path] ?? ids[topics.id] {
             excluded.append(service)
-            emit(.notShown(service.event, reason: "its topics are those of '\(other.key)'; rename one of them"))
+            emit(
+                .notShown(
+                    service.event,
+                    MQTTError(.invalidTopic, "its topics are those of '\(other.key)'; rename one of them")))
         } else {
             claim(service)
         }

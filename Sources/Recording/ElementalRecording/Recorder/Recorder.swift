@@ -101,7 +101,7 @@ public final class Recorder: Sendable {
         case .value(let key, let element, let value):
             change { $0.queue.add(value, of: element, key, at: { options.clock.now }) }
         case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
-        case .state(let key, .away(let reason, _, _)): disconnected(key, .away, reason)
+        case .state(let key, .away(_, let message, _, _)): disconnected(key, .away, message)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
         case .state(let key, .gone): disconnected(key, .away, "it is listed no more")
         case .state(_, .connecting), .place, .refusal, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:

@@ -8,7 +8,7 @@ struct RecordingEndEvent: ConsoleEvent {
 
     var isResult: Bool { true }
 
-    private var end: String {
+    private var reason: String {
         switch summary.end {
         case .finished: "finished"
         case .limitReached: "limitReached"
@@ -29,7 +29,7 @@ struct RecordingEndEvent: ConsoleEvent {
             [
                 ("file", .string(summary.path)), ("values", .integer(summary.valueCount)),
                 ("lost", .integer(summary.lostCount)), ("bytes", .integer(Int(clamping: summary.byteCount))),
-                ("seconds", .seconds(summary.duration)), ("end", .string(end)),
+                ("seconds", .seconds(summary.duration)), ("reason", .string(reason)),
             ])
     }
 }
@@ -61,7 +61,7 @@ struct WarningEvent: ConsoleEvent {
     var lines: [String] { [failure.description] }
 
     var json: JSONText {
-        .event("warning", [("code", .string(failure.code)), ("message", .string(failure.description))])
+        .event("warning", JSONText.members(failure))
     }
 }
 
@@ -95,16 +95,15 @@ struct ReplayingEvent: ConsoleEvent {
 /// Values of an element were not sent, or not taken, for this reason. Told once for each element and reason.
 struct NotReplayedEvent: ConsoleEvent {
     let element: String
-    let code: String
-    let reason: String
+    let failure: CommandFailure
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["'\(element)' is not replayed: \(reason)"] }
+    var lines: [String] { ["'\(element)' is not replayed: \(failure)"] }
 
     var json: JSONText {
         .event(
-            "notReplayed", [("element", .string(element)), ("code", .string(code)), ("reason", .string(reason))])
+            "notReplayed", [("element", .string(element))] + JSONText.members(failure))
     }
 }
 
@@ -162,7 +161,7 @@ final class ReplayReport: Sendable {
             if wasSent { state.counts.sent = max(0, state.counts.sent - 1) }
             return state.told.count < Self.mostTold && state.told.insert(Told(element: element, code: code)).inserted
         }
-        if isNews { console.offer(NotReplayedEvent(element: element, code: code, reason: reason)) }
+        if isNews { console.offer(NotReplayedEvent(element: element, failure: CommandFailure(code, reason))) }
     }
 }
 

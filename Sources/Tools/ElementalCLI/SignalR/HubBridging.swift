@@ -18,7 +18,7 @@ final class HubBridging: Sendable {
         let console: Console
         /// Whether to print each value that passes.
         let prints: Bool
-        /// The service; `nil` for all that there are, whose events then say which one they are about.
+        /// The service; `nil` for all that there are.
         let place: ServicePlace?
     }
 
@@ -35,6 +35,7 @@ final class HubBridging: Sendable {
     private let plan: Plan
     private let options: SessionOptions
     private let transfers: Transfers
+    private let values: BridgeReport
     /// Whether the hub was ever reached: a hub that never was is a mistake.
     private let hasReached = Locked(false)
 
@@ -43,6 +44,7 @@ final class HubBridging: Sendable {
         self.plan = plan
         self.options = options
         transfers = Transfers(plan.console, showsIncoming: true)
+        values = BridgeReport(plan.console, .hub, prints: plan.prints, setsElements: plan.bridge.setsElements)
     }
 
     private var isAll: Bool { plan.place == nil }
@@ -60,9 +62,10 @@ final class HubBridging: Sendable {
         let sessions = ServiceSessions(subjects, options)
         let shown = Locked<ElementalDevice?>(nil)
         let reporter = SessionReporter(plan.console, plan.access)
-        sessions.onEvent { [transfers, isAll] event in
+        sessions.onEvent { [transfers, isAll, values, plan, weak sessions] event in
             switch event {
             case .state(let key, let state):
+                values.note(event, plan.access) { sessions?.place(of: $0) ?? plan.place }
                 if !isAll, case .connected(let device, _) = state, shown.withLock({ $0 != device }) {
                     shown.withLock { $0 = device }
                     transfers.follow(device)
@@ -108,13 +111,12 @@ final class HubBridging: Sendable {
                     let current = Current(device: device, elements: elements)
                     bridges[key] = current
                     old?.stop.open()
-                    let place = sessions.place(of: key)
                     group.addTask {
                         defer { current.end.open() }
                         do {
                             if let old { await old.end.wait() }
                             try await Self.run(until: current.stop) {
-                                try await self.bridge(device, elements, key, place ?? self.plan.place)
+                                try await self.bridge(device, elements, key)
                             }
                         } catch {
                             inputs.finish()
@@ -130,7 +132,7 @@ final class HubBridging: Sendable {
 
     /// Passes the values of a service until its device has ended or the task is cancelled.
     private func bridge(
-        _ device: ElementalDevice, _ elements: ElementCatalogue, _ key: ServiceKey, _ place: ServicePlace?
+        _ device: ElementalDevice, _ elements: ElementCatalogue, _ key: ServiceKey
     ) async throws {
         let reporting = isAll ? nil : report(device)
         defer { reporting?.cancel() }
@@ -138,8 +140,9 @@ final class HubBridging: Sendable {
         while !Task.isCancelled {
             let connection = try await plan.hub.connection(to: plan.url, plan.output, reconnects: true)
             guard let bridge = try await makeBridge(device, elements, connection, key) else { return }
-            await say(BridgingEvent(bridge, url: plan.url, controls: plan.bridge.setsElements), of: key)
-            await advise(bridge, place, key)
+            await plan.console.emit(
+                HubBridgingEvent(
+                    key: key, url: plan.url, controls: plan.bridge.setsElements, role: device.grantedRole))
             follow(bridge, key)
             let reason: DisconnectReason?
             do throws(SignalRError) {
@@ -147,7 +150,7 @@ final class HubBridging: Sendable {
             } catch {
                 // The others go on.
                 guard isAll, hasReached.withLock({ $0 }), !Task.isCancelled else { throw error }
-                await say(HubConnectionEvent(url: plan.url, change: .willReconnect(error)), of: key)
+                await plan.console.emit(HubConnectionEvent(url: plan.url, change: .willReconnect(error), key: key))
                 await Delay.wait(backOff.next())
                 continue
             }
@@ -168,36 +171,30 @@ final class HubBridging: Sendable {
             return isAll && bridge.routes.isEmpty ? nil : bridge
         } catch {
             guard isAll else { throw error }
-            await plan.console.emit(SessionStateEvent(key, refused: error.message))
+            await plan.console.emit(SessionStateEvent(key, refused: "invalidOptions", error.message))
             return nil
         }
     }
 
-    private func advise(_ bridge: HubBridge, _ place: ServicePlace?, _ key: ServiceKey) async {
-        guard plan.bridge.setsElements, let place, !bridge.setsAnything else { return }
-        let advice = PairingAdvice(place: place, access: plan.access).toControl(bridge.device)
-        if !advice.isEmpty { await plan.console.talk("\(bridge.device.name) lets this bridge set nothing\(advice)") }
-    }
-
     /// Reports what the bridge does.
     private func follow(_ bridge: HubBridge, _ key: ServiceKey) {
-        let (prints, url, console) = (plan.prints, plan.url, plan.console)
-        let dropped = Locked<Set<Dropping>>([])
-        let key = isAll ? key : nil
+        let (url, console, values) = (plan.url, plan.console, values)
         bridge.onEvent { event in
             switch event {
-            case .toHub, .toDevice: if !prints { return }
+            case .toHub(let element, let value): values.note(.passed(value), element, isInbound: false, of: key)
+            case .toDevice(let element, let value): values.note(.passed(value), element, isInbound: true, of: key)
+            case .failed(let element, let direction, let error):
+                values.note(.notPassed(error), element, isInbound: direction == .toDevice, of: key)
             case .dropped(let element, let direction):
-                // Reported once per element: a flood would fill the screen.
-                guard dropped.withLock({ $0.insert(Dropping(id: element.id, direction: direction)).inserted })
-                else { return }
-            default: break
+                values.note(.dropped, element, isInbound: direction == .toDevice, of: key)
+            case .hubAway(let error):
+                console.offer(HubConnectionEvent(url: url, change: .willReconnect(error), key: key))
+            case .hubReturned: console.offer(HubConnectionEvent(url: url, change: .didReconnect, key: key))
             }
-            console.offer(OfService(key, BridgeReport(event: event, url: url)))
         }
         bridge.connection.onOpened { [weak self, weak connection = bridge.connection] in
             self?.hasReached.withLock { $0 = true }
-            console.offer(OfService(key, HubConnectionEvent(url: url, change: .opened(connection?.transport))))
+            console.offer(HubConnectionEvent(url: url, change: .opened(connection?.transport), key: key))
         }
     }
 
@@ -208,7 +205,7 @@ final class HubBridging: Sendable {
             for await event in events {
                 switch event {
                 case .willReconnect(let attempt, let delay):
-                    await console.emit(WillReconnectEvent(device: device.name, attempt: attempt, delay: delay))
+                    await console.emit(WillReconnectEvent(key: device.key, attempt: attempt, delay: delay))
                 case .didReconnect: await console.emit(ConnectedEvent(device, isAgain: true))
                 case .disconnected: break
                 }
@@ -223,15 +220,11 @@ final class HubBridging: Sendable {
         default: break
         }
         guard !isAll else { return }
-        await plan.console.emit(DisconnectedEvent(device: device.name, reason: reason))
+        await plan.console.emit(DisconnectedEvent(key: device.key, reason: reason))
         switch reason.kind {
         case .protocolViolation, .catalogueMismatch, .invalidCatalogue: throw Client.ended(device, reason)
         default: break
         }
-    }
-
-    private func say(_ event: some ConsoleEvent, of key: ServiceKey) async {
-        await plan.console.emit(OfService(isAll ? key : nil, event))
     }
 
     /// Runs `body` until it ends or the latch is open.
@@ -242,12 +235,6 @@ final class HubBridging: Sendable {
             defer { group.cancelAll() }
             try await group.next()
         }
-    }
-
-    /// An element and the direction in which its values are dropped.
-    private struct Dropping: Hashable {
-        let id: Int8
-        let direction: BridgeEvent.Direction
     }
 }
 

@@ -26,7 +26,7 @@ struct HubInputTests {
         for number in 0..<1000 {
             let key = ServiceKey(service: "lamp", name: "\(number)")
             inputs.put(ElementalError(.timedOut, "failure \(number)"))
-            inputs.put(.away(reason: "", retryIn: nil), of: key)
+            inputs.put(.away(reason: "", message: "", retryIn: nil), of: key)
             inputs.put(.gone, of: key)
         }
         let all = try await take(inputs)

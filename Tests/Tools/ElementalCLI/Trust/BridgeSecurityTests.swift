@@ -18,7 +18,7 @@ struct BridgeSecurityTests {
     private static func pairing(_ bed: PairingBed, _ options: [String]) async throws -> [String] {
         try await with(bed, options) { bridge in
             let error = try await bridge.nextEvent("error")
-            #expect(error["code"] == "unauthenticated", "\(bridge.transcript)")
+            #expect(error["reason"] == "unauthenticated", "\(bridge.transcript)")
             let message: String = error["message"] ?? ""
             let command = try #require(message.firstRange(of: "type: elemental pair "))
             return ["pair"] + message[command.upperBound...].split(separator: " ").map(String.init)
@@ -53,7 +53,7 @@ struct BridgeSecurityTests {
                 let options = ["--hub", "http://127.0.0.1:\(port)/hub", "--control", "--state", bed.state]
                 try await withCommand(["signalr", "bridge", bed.target] + options) { bridge in
                     _ = try await bridge.nextLine(of: .error) {
-                        $0.contains("lets this bridge set nothing") && $0.contains("--role control")
+                        $0.contains("does not let this bridge set anything") && $0.contains("--role control")
                             && $0.hasSuffix("--state \(bed.state)")
                     }
                 }
