@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
-from .client import Reconnected, Reconnection, WillReconnect, connect
+from .client import Device, Reconnected, Reconnection, WillReconnect, connect
 from .discovery import browse
 from .elements import Element
 from .errors import ElementalError, InvalidValue

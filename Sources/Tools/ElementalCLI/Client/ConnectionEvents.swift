@@ -57,21 +57,22 @@ struct WillReconnectEvent: ConsoleEvent {
 
     var isResult: Bool { false }
 
+    /// Why the last attempt failed, or the connection was lost.
+    private var cause: (code: String, text: String) {
+        guard let error = attempt.lastError else { return (attempt.reason.code, "\(attempt.reason)") }
+        return (error.code.description, "\(error)")
+    }
+
     var lines: [String] {
-        let reason = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
-        return [
-            "\(key.name) is away: \(reason); attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
-        ]
+        let next = "attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
+        return ["\(key.name) is away: \(cause.text); \(next)"]
     }
 
     var json: JSONText {
         .event(
             "willReconnect",
-            JSONText.members(key) + JSONText.members(attempt.reason.code, because: attempt.reason.description)
-                + JSONText.delay(delay) + [
-                    ("attempt", .integer(attempt.number)), ("elapsed", .seconds(attempt.elapsed)),
-                    ("error", .optional(attempt.lastError?.description)),
-                ])
+            JSONText.members(key) + JSONText.members(cause.code, because: cause.text) + JSONText.delay(delay)
+                + [("attempt", .integer(attempt.number)), ("elapsed", .seconds(attempt.elapsed))])
     }
 }
 

@@ -81,7 +81,7 @@ struct RecordingInfo: ConsoleEvent {
                 switch event.kind {
                 case .connected: "\(name) is connected"
                 case .away: "\(name) is away"
-                case .refused: "\(name) refuses"
+                case .refused: "\(name) is refused"
                 case .lost: "\(event.count ?? 0) values are missing: they came faster than the disk took them"
                 }
             return "at \(item.time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? "")

@@ -155,13 +155,14 @@ final class ReplayReport: Sendable {
     /// A value was not sent, or was not taken.
     ///
     /// - Parameter wasSent: whether it counts as sent so far.
-    func noteRefused(_ element: String, _ code: String, _ reason: String, wasSent: Bool = false) {
+    func noteRefused(_ element: String, _ failure: CommandFailure, wasSent: Bool = false) {
         let isNews = state.withLock { state in
             state.counts.refused += 1
             if wasSent { state.counts.sent = max(0, state.counts.sent - 1) }
-            return state.told.count < Self.mostTold && state.told.insert(Told(element: element, code: code)).inserted
+            return state.told.count < Self.mostTold
+                && state.told.insert(Told(element: element, code: failure.code)).inserted
         }
-        if isNews { console.offer(NotReplayedEvent(element: element, failure: CommandFailure(code, reason))) }
+        if isNews { console.offer(NotReplayedEvent(element: element, failure: failure)) }
     }
 }
 

@@ -70,8 +70,8 @@ final class HubBridging: Sendable {
                     shown.withLock { $0 = device }
                     transfers.follow(device)
                 }
-                // Of one service the device tells more.
-                if isAll || state.isRefused { reporter.note(event) }
+                // The failure of the first attempt to connect to the one service ends the command, which says so.
+                if isAll || state.isRefused || shown.withLock({ $0 != nil }) { reporter.note(event) }
                 inputs.put(state, of: key)
             case .place, .browsingFailed, .browsingWorks, .tooMany, .leftOut: reporter.note(event)
             case .value, .refusal, .roundTrip: break
@@ -107,7 +107,6 @@ final class HubBridging: Sendable {
                     let old = bridges[key]
                     let isSame = old?.device == device && old?.elements == elements
                     if isSame { return }
-                    if !isAll { await plan.console.emit(ConnectedEvent(device)) }
                     let current = Current(device: device, elements: elements)
                     bridges[key] = current
                     old?.stop.open()
@@ -134,8 +133,6 @@ final class HubBridging: Sendable {
     private func bridge(
         _ device: ElementalDevice, _ elements: ElementCatalogue, _ key: ServiceKey
     ) async throws {
-        let reporting = isAll ? nil : report(device)
-        defer { reporting?.cancel() }
         var backOff = BackOff(first: .seconds(1))
         while !Task.isCancelled {
             let connection = try await plan.hub.connection(to: plan.url, plan.output, reconnects: true)
@@ -155,7 +152,7 @@ final class HubBridging: Sendable {
                 continue
             }
             guard let reason else { return }
-            return try await ended(device, reason)
+            return try ended(device, reason)
         }
     }
 
@@ -198,31 +195,11 @@ final class HubBridging: Sendable {
         }
     }
 
-    /// Reports the losses and returns of the one service.
-    private func report(_ device: ElementalDevice) -> Task<Void, Never> {
-        let events = device.events()
-        return Task { [console = plan.console] in
-            for await event in events {
-                switch event {
-                case .willReconnect(let attempt, let delay):
-                    await console.emit(WillReconnectEvent(key: device.key, attempt: attempt, delay: delay))
-                case .didReconnect: await console.emit(ConnectedEvent(device, isAgain: true))
-                case .disconnected: break
-                }
-            }
-        }
-    }
-
     /// A device has ended. It is followed by another one, if there is anything to hope for.
-    private func ended(_ device: ElementalDevice, _ reason: DisconnectReason) async throws {
+    private func ended(_ device: ElementalDevice, _ reason: DisconnectReason) throws {
         switch reason.kind {
-        case .closedHere, .cancelled: return
-        default: break
-        }
-        guard !isAll else { return }
-        await plan.console.emit(DisconnectedEvent(key: device.key, reason: reason))
-        switch reason.kind {
-        case .protocolViolation, .catalogueMismatch, .invalidCatalogue: throw Client.ended(device, reason)
+        case .protocolViolation, .catalogueMismatch, .invalidCatalogue:
+            if !isAll { throw Client.ended(device, reason) }
         default: break
         }
     }
