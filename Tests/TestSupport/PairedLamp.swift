@@ -32,7 +32,9 @@ public struct PairedLamp: Sendable {
     public func pair(
         _ bridge: ChildProcess, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [String] {
-        let refusal = try await bridge.nextEvent("serviceState") { $0["state"] == "away" }
+        let refusal = try await bridge.nextEvent("serviceState") {
+            $0["state"] == "away" && $0["reason"] == "unauthenticated"
+        }
         let message: String = refusal["message"] ?? ""
         guard let advice = message.firstRange(of: "type: elemental ") else {
             throw TestSupportError("the bridge names no command: \(message)")
