@@ -419,8 +419,9 @@ let package = Package(
         .testTarget(
             name: "ToolsTests",
             dependencies: [
-                "ElementalFollowing", "Elemental", "ElementalBench", "ElementalCLI", "ElementalWire", "OSC", "QRCode", "Support",
-                "TestSupport", "VirtualCommodore", "WireVectors", "Zeroconf",
+                "ElementalFollowing", "Elemental", "ElementalBench", "ElementalCLI", "ElementalRecording", "ElementalSecurity",
+                "ElementalWire", "MQTT", "MQTTBridge", "OSC", "OSCBridge", "QRCode", "SignalR", "Support", "TestSupport",
+                "VirtualCommodore", "WireVectors", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
             path: "Tests/Tools"),

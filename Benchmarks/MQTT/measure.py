@@ -134,7 +134,7 @@ class Bench:
         while len(connected) < len(targets):
             event = bridge.event(lambda event: event["event"] == "serviceState", "the connection to a service")
             if event["state"] == "connected":
-                connected.add(event["name"])
+                connected.add(event["instance"])
         return bridge
 
     def run(self, bridge: Child, kind: str, rate: float, seconds: float) -> dict:

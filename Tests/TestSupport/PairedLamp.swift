@@ -32,12 +32,14 @@ public struct PairedLamp: Sendable {
     public func pair(
         _ bridge: ChildProcess, isolation: isolated (any Actor)? = #isolation
     ) async throws -> [String] {
-        let refusal = try await bridge.nextEvent("serviceState") { $0["state"] == "away" }
-        let why: String = refusal["why"] ?? ""
-        guard let advice = why.firstRange(of: "type: elemental ") else {
-            throw TestSupportError("the bridge names no command: \(why)")
+        let refusal = try await bridge.nextEvent("serviceState") {
+            $0["state"] == "away" && $0["reason"] == "unauthenticated"
         }
-        let command = why[advice.upperBound...].split(separator: " ").map(String.init)
+        let message: String = refusal["message"] ?? ""
+        guard let advice = message.firstRange(of: "type: elemental ") else {
+            throw TestSupportError("the bridge names no command: \(message)")
+        }
+        let command = message[advice.upperBound...].split(separator: " ").map(String.init)
         let paired = try await ElementalProcess.run(command, input: [code])
         guard paired.status == .exited(0) else { throw TestSupportError("not paired: \(paired.errors)") }
         try await bridge.nextEvent("serviceState") { $0["state"] == "connected" }

@@ -59,7 +59,7 @@ def pairing(bed, browser, ok):
     ok("the code pairs, and the controls appear")
 
     # Another client takes the dashboard's name there.
-    bed.run("pair", closed.place, "--code", code_of(closed), "--name", observed.event("paired")["device"])
+    bed.run("pair", closed.place, "--code", code_of(closed), "--name", observed.event("paired")["client"])
 
     def new_code():
         return json.loads(bed.run("pair", "--open", closed.place, "--json", state="vault"))["code"]
@@ -77,7 +77,7 @@ def pairing(bed, browser, ok):
     name.fill("The hall's page")
     field.fill(new_code())
     field.press("Enter")
-    closed.event("paired", device="The hall's page")
+    closed.event("paired", client="The hall's page")
     expect(reading(card, "Power")).to_have_text("7.500W")
     expect(card.get_by_role("switch", name="Light")).to_be_enabled()
     ok("a service for paired devices alone is paired from the page, under another name where the first is taken")

@@ -68,7 +68,7 @@ async def found_here(bed, ok):
         ok("services of both kinds in the common listing, whose claims are checked")
         listed = bed.start("browse", "--json", state="browser")
         entry = await beside(listed.event, "found", service="robot")
-        check(entry["name"] == "Rover" and entry["port"] == ours.port and entry["txt"] == {"colour": "blue"}, f"{entry}")
+        check(entry["instance"] == "Rover" and entry["port"] == ours.port and entry["txt"] == {"colour": "blue"}, f"{entry}")
         check(json.loads(await beside(bed.run, "get", "robot", "Speed", "--json"))["value"] == 0.25, "by its name")
         await beside(bed.run, "set", "robot/Rover", "Speed=0.5")
         check(ours["Speed"] == 0.5, "by its instance's")
@@ -92,7 +92,7 @@ async def found_here(bed, ok):
                 again["Speed"] = 0.75
                 await until(lambda: device.is_connected and device["Speed"] == 0.75, "found at its new port")
             ok("a device by its name is found again at another port")
-    await until(lambda: [each["event"] for each in listed.events() if each.get("name") == "Rover"][-1] == "gone",
+    await until(lambda: [each["event"] for each in listed.events() if each.get("instance") == "Rover"][-1] == "gone",
                 "the command line sees it go")
     error = await raises(ServiceNotFound, connect("nothing", timeout=0.5)._open())
     await raises(ServiceNotFound, connect("robot/Nobody", timeout=0.5)._open())

@@ -75,8 +75,7 @@ async def reconnection(bed, ok):
     await beside(watcher.value, "Speed", lambda value: value == 0.75)
     status = await beside(python.end)
     check(status == 0, f"SIGTERM ends it with {status}")
-    await beside(lambda: watcher.event(
-        "willReconnect", where=lambda event: "the service was stopped" in f"{event['reason']}{event['error']}"))
+    await beside(lambda: watcher.event("willReconnect", where=lambda event: "the service was stopped" in event["message"]))
     ok("our service killed, back, and ended: a client of the command line follows")
 
 

@@ -69,7 +69,7 @@ async def pairing(bed, ok):
     check(asked[0].service == "robot" and asked[0].wants_digits and 0 < asked[0].seconds_left <= 300, f"{asked}")
     check(pin.role == "control" and pin.service == "robot" and state.pins() == [pin], f"{pin}")
     told = await beside(service.event, "paired")
-    check(told["device"] == "Ada's laptop" and told["fingerprint"] == show_fingerprint(state.fingerprint()), f"{told}")
+    check(told["client"] == "Ada's laptop" and told["fingerprint"] == show_fingerprint(state.fingerprint()), f"{told}")
     await raises(SecurityError, pair(service.place, code, state=state))
     said = json.loads((await beside(bed.run, "pair", service.place, "--open", "--json", state="service")).splitlines()[0])
     other = State(os.path.join(bed.folder, "python-other"))
@@ -179,7 +179,7 @@ async def is_first(service):
     """Connects to a service, and checks that nobody has told it anything before."""
     async with connect(service.place, name="the first"):
         connected = await beside(service.event, "connected")
-        check(connected["device"] == "the first", f"{connected['device']} has connected")
+        check(connected["client"] == "the first", f"{connected['client']} has connected")
 
 
 async def impostors(bed, ok):

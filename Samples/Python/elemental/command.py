@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
-from .client import Reconnected, Reconnection, WillReconnect, connect
+from .client import Device, Reconnected, Reconnection, WillReconnect, connect
 from .discovery import browse
 from .elements import Element
 from .errors import ElementalError, InvalidValue
@@ -73,15 +73,15 @@ class Output:
 
         threading.Thread(target=wait, daemon=True).start()
 
-    def value(self, element: Element, value: Value, device: str) -> None:
+    def value(self, element: Element, value: Value, **where: object) -> None:
         unit = f" {printable(element.unit)}" if element.unit else ""
         self.tell(
             f"{printable(element.name)}={format_value(element, value)}{unit}",
             "value",
+            **where,
             element=element.name,
             value=json_value(element, value),
             choice=element.choice(value),
-            device=device,
         )
 
 
@@ -117,6 +117,11 @@ def note(text: str) -> None:
     print(printable(text), file=sys.stderr, flush=True)
 
 
+def _key(device: Device) -> Dict[str, Optional[str]]:
+    """Which service an event is about, as `elemental` says it: the service's name, none for a host and port, and the instance's."""
+    return {"service": device._target.service, "instance": device.name}
+
+
 def _options(arguments: argparse.Namespace) -> Dict[str, Any]:
     state = State(arguments.state)
     return {
@@ -138,7 +143,7 @@ async def _browse(arguments: argparse.Namespace, output: Output) -> None:
                 f"{'+' if found.is_there else '-'} {printable(place.service or '')}/{printable(place.name):<24} {host}:{port}",
                 "found" if found.is_there else "gone",
                 service=place.service,
-                name=place.name,
+                instance=place.name,
                 host=place.host,
                 port=port,
                 addresses=[each[0] for each in place.addresses],
@@ -160,7 +165,7 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
         output.tell(
             f"{printable(device.name)}{kind} at {host}:{port}, {len(device.elements)} elements",
             "service",
-            name=device.name,
+            **_key(device),
             address=f"{host}:{port}",
             elements=len(device.elements),
             hello=device.has_hello,
@@ -193,7 +198,7 @@ async def _get(arguments: argparse.Namespace, output: Output) -> None:
     async with connect(arguments.target, **_options(arguments)) as device:
         for name in arguments.names:
             value = await device.get(name, arguments.timeout)
-            output.value(device.elements.find(name), value, device.name)
+            output.value(device.elements.find(name), value, **_key(device))
 
 
 async def _set(arguments: argparse.Namespace, output: Output) -> None:
@@ -211,9 +216,9 @@ async def _set(arguments: argparse.Namespace, output: Output) -> None:
             output.tell(
                 f"{printable(element.name)}={format_value(element, value)}",
                 "set",
+                **_key(device),
                 element=element.name,
                 value=json_value(element, value),
-                device=device.name,
             )
 
 
@@ -242,7 +247,7 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
                     if left <= 0:
                         return
                     left -= 1
-                output.value(element, value, device.name)
+                output.value(element, value, **_key(device))
                 if left == 0:
                     done.set()
                     return
@@ -275,13 +280,14 @@ async def _publish(arguments: argparse.Namespace, output: Output) -> None:
             service.set(element, parse_value(element, initial))
 
     def changed(element: Element) -> Callable[[Any, Client], None]:
-        return lambda value, client: output.value(element, value, client.name)
+        return lambda value, client: output.value(element, value, service=service.service, client=client.name)
 
     def client(client: Client, has_come: bool) -> None:
         output.tell(
             f"{printable(client.name)} at {client.address} has {'come' if has_come else 'gone'}",
             "connected" if has_come else "disconnected",
-            device=client.name,
+            service=service.service,
+            client=client.name,
             address=client.address,
         )
 
@@ -294,7 +300,7 @@ async def _publish(arguments: argparse.Namespace, output: Output) -> None:
         )
         if service._publishes:
             name = await service.published()
-            output.tell(f"published as {printable(name)}", "published", service=service.service, name=name, port=service.port)
+            output.tell(f"published as {printable(name)}", "published", service=service.service, instance=name, port=service.port)
         await _lines(service)
         if arguments.stay:
             await asyncio.get_running_loop().create_future()

@@ -44,7 +44,9 @@ public final class OSCBridge: Sendable {
         /// A socket was lost, or is restored.
         fileprivate func tell(_ event: KeptChannel.Event) {
             switch event {
-            case .lost(_, let delay): events.emit(.failedToListen(reason: event.reason ?? "", retryIn: delay))
+            case .lost(_, let delay):
+                events.emit(
+                    .failedToListen(ElementalError(.listeningFailed, event.reason ?? ""), retryIn: delay))
             case .restored:
                 guard let (sockets, queryPort) = open.withLock({ $0 }) else { return }
                 events.emit(.listening(port: sockets.port, queryPort: queryPort))
@@ -245,7 +247,7 @@ public final class OSCBridge: Sendable {
     private static func tell(_ event: ServicePublisher.Event, to events: EventHub<OSCBridgeEvent>) {
         switch event {
         case .published(let name), .renamed(_, let name): events.emit(.announced(name: name))
-        case .failed(let error, _): events.emit(.notAnnounced(reason: error.message))
+        case .failed(let error, _): events.emit(.notAnnounced(ElementalError(.discoveryFailed, error.message)))
         }
     }
 }

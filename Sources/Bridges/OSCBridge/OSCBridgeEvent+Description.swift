@@ -8,9 +8,9 @@ extension OSCBridgeEvent: CustomStringConvertible {
     private var text: String {
         switch self {
         case .listening(let port, let queryPort): "listening for OSC on port \(port), for OSCQuery on port \(queryPort)"
-        case .failedToListen(let reason, let delay): "not listening: \(reason); next attempt in \(delay)"
+        case .failedToListen(let error, let delay): "not listening: \(error); next attempt in \(delay)"
         case .announced(let name): "announced as '\(name)'"
-        case .notAnnounced(let reason): "not announced: \(reason)"
+        case .notAnnounced(let error): "not announced: \(error)"
         case .surface(let surface): "\(surface) sends OSC"
         case .invalid(let surface, let reason): "\(surface) sent what is no OSC: \(reason)"
         case .unknownAddress(let surface, let address): "\(surface): there is no element at \(address.excerpt)"
@@ -20,8 +20,8 @@ extension OSCBridgeEvent: CustomStringConvertible {
             "\(element.name)=\(value.description.excerpt) to the surfaces, at \(place.address)"
         case .toDevice(let place, let element, let value):
             "\(element.name)=\(value.description.excerpt) from a surface, at \(place.address)"
-        case .notPassed(let place, _, let direction, let reason):
-            "\(place.address) not passed \(direction.words): \(reason)"
+        case .notPassed(let place, _, let direction, let error):
+            "\(place.address) not passed \(direction.words): \(error)"
         case .dropped(let place, _, let direction): "\(place.address) dropped \(direction.words)"
         case .overloaded(let reason): "\(reason)"
         }

@@ -21,11 +21,11 @@ public enum OSCBridgeEvent: Sendable {
     case listening(port: Int, queryPort: Int)
     /// The system has closed a socket that OSC or OSCQuery is heard on, or it cannot be opened again, for this reason.
     /// The next attempt follows after the delay, and ``listening(port:queryPort:)`` when it is open.
-    case failedToListen(reason: String, retryIn: Duration)
+    case failedToListen(ElementalError, retryIn: Duration)
     /// The bridge is announced under this name.
     case announced(name: String)
     /// It cannot be announced, for this reason. It is tried again.
-    case notAnnounced(reason: String)
+    case notAnnounced(ElementalError)
     /// A surface is told of values from now on, because it sent something and is there: `ADDRESS:PORT`.
     case surface(String)
     /// Somebody sent something that is not OSC, for this reason. Told once for each surface, and of others once in ten
@@ -40,7 +40,7 @@ public enum OSCBridgeEvent: Sendable {
     /// A service was sent a surface's value.
     case toDevice(Place, ElementDefinition, ElementValue)
     /// A value was not passed on, for this reason.
-    case notPassed(Place, ElementDefinition, Direction, reason: String)
+    case notPassed(Place, ElementDefinition, Direction, any Error)
     /// There was no room for a value.
     case dropped(Place, ElementDefinition, Direction)
     /// Patterns or bundles cost more than they may; what is too much is left out. Told once in ten seconds at most.

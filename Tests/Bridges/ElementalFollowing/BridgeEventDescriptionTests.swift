@@ -14,6 +14,7 @@ struct BridgeEventDescriptionTests {
     private static let speed: ElementDefinition = Element<String>(1, "Speed")
     private static let long = ElementValue.string(String(repeating: "x", count: 10_000))
     private static let broker = MQTTError(.refused, evil)
+    private static let failure = ElementalError(.listeningFailed, evil)
     private static let hub = SignalRError(.closedByServer, evil)
     private static let service = MQTTBridgeEvent.Service(service: "robot", name: evil)
     private static let place = OSCBridgeEvent.Place(service: "robot", name: "Rover", address: "/Rover/Speed")
@@ -34,26 +35,26 @@ struct BridgeEventDescriptionTests {
             MQTTBridgeEvent.brokerAway(broker, retryIn: .seconds(2)),
             "the broker is away: \(shown); next attempt in 2.0 seconds"
         ),
-        (MQTTBridgeEvent.brokerRefuses(evil), "the broker refuses: \(shown)"),
+        (MQTTBridgeEvent.brokerRefuses(broker), "the broker refuses: \(shown)"),
         (MQTTBridgeEvent.sharedID("pi"), "another bridge has the id 'pi'"),
         (MQTTBridgeEvent.toBroker(service, speed, .string("1")), "robot/\(shown): Speed=1 to the broker"),
         (MQTTBridgeEvent.toDevice(service, speed, .string(evil)), "robot/\(shown): Speed=\(shown) from the broker"),
         (
-            MQTTBridgeEvent.notPassed(service, speed, .toDevice, reason: evil),
+            MQTTBridgeEvent.notPassed(service, speed, .toDevice, broker),
             "robot/\(shown): Speed not passed from the broker: \(shown)"
         ),
         (MQTTBridgeEvent.dropped(service, speed, .toBroker), "robot/\(shown): Speed dropped to the broker"),
-        (MQTTBridgeEvent.notShown(service, reason: evil), "robot/\(shown) is not shown: \(shown)"),
+        (MQTTBridgeEvent.notShown(service, broker), "robot/\(shown) is not shown: \(shown)"),
         (
             OSCBridgeEvent.listening(port: 8000, queryPort: 8001),
             "listening for OSC on port 8000, for OSCQuery on port 8001"
         ),
         (
-            OSCBridgeEvent.failedToListen(reason: evil, retryIn: .seconds(2)),
+            OSCBridgeEvent.failedToListen(failure, retryIn: .seconds(2)),
             "not listening: \(shown); next attempt in 2.0 seconds"
         ),
         (OSCBridgeEvent.announced(name: "OSC"), "announced as 'OSC'"),
-        (OSCBridgeEvent.notAnnounced(reason: evil), "not announced: \(shown)"),
+        (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown)"),
         (OSCBridgeEvent.surface("10.0.0.1:7"), "10.0.0.1:7 sends OSC"),
         (OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil), "10.0.0.1:7 sent what is no OSC: \(shown)"),
         (
@@ -64,7 +65,7 @@ struct BridgeEventDescriptionTests {
         (OSCBridgeEvent.toSurfaces(place, speed, .string(evil)), "Speed=\(shown) to the surfaces, at /Rover/Speed"),
         (OSCBridgeEvent.toDevice(place, speed, .string("1")), "Speed=1 from a surface, at /Rover/Speed"),
         (
-            OSCBridgeEvent.notPassed(place, speed, .toSurfaces, reason: evil),
+            OSCBridgeEvent.notPassed(place, speed, .toSurfaces, failure),
             "/Rover/Speed not passed to the surfaces: \(shown)"
         ),
         (OSCBridgeEvent.dropped(place, speed, .toDevice), "/Rover/Speed dropped from a surface"),

@@ -211,6 +211,7 @@ struct FollowerRefusalTests {
             try serviceStore.update { _ = $0.revoke(client.fingerprint) }
             try await log.wait(for: "notPaired", of: key)
             #expect(sessions.device(of: key) == nil)
+            #expect(log.refusals(of: key).map(\.code) == ["notPaired"])
         }
     }
 

@@ -81,22 +81,23 @@ struct PayloadTests {
     ])
     func whatIsNoValueIsRefused(text: String, type: ElementType) throws {
         let element = try Self.element(type)
-        #expect(throws: Command.Refusal.self) { try Self.value(text, element) }
+        #expect(throws: ElementalError.self) { try Self.value(text, element) }
     }
 
     @Test
     func whatIsOutOfRangeIsRefusedWithTheRange() throws {
         let element = try Self.element(.float, range: 0...1)
         #expect(try Self.value("1", element) == .float(1))
-        #expect(throws: Command.Refusal("the value is outside the range 0...1")) { try Self.value("1.5", element) }
-        #expect(throws: Command.Refusal.self) { try Self.value("nan", element) }
+        let error = #expect(throws: ElementalError.self) { try Self.value("1.5", element) }
+        #expect(error?.code == .outOfRange && error?.message == "the value is outside the range 0...1")
+        #expect(throws: ElementalError.self) { try Self.value("nan", element) }
     }
 
     @Test
     func invalidUTF8IsNoText() throws {
         let element = try Self.element(.string)
         let command = Command(payload: ByteBuffer(bytes: [0x61, 0xFF, 0x62]))
-        #expect(throws: Command.Refusal.self) { try command.value(of: element, current: nil) }
+        #expect(throws: ElementalError.self) { try command.value(of: element, current: nil) }
     }
 
     @Test
@@ -109,8 +110,8 @@ struct PayloadTests {
         #expect(try Self.value("Light Blue", element) == .uint8(7))
         #expect(try Self.value("7", element) == .uint8(7))
         #expect(try Self.value("off\r\n", element) == .uint8(0))
-        #expect(throws: Command.Refusal.self) { try Self.value("red", element) }
-        #expect(throws: Command.Refusal.self) { try Self.value("9", element) }
+        #expect(throws: ElementalError.self) { try Self.value("red", element) }
+        #expect(throws: ElementalError.self) { try Self.value("9", element) }
     }
 
     @Test
@@ -118,10 +119,10 @@ struct PayloadTests {
         let element = try Self.element(.float3)
         let current = ElementValue.float3([1, 2, 3])
         #expect(try Self.value("9.5", element, component: 1, current: current) == .float3([1, 9.5, 3]))
-        #expect(throws: Command.Refusal.self) { try Self.value("4", element, component: 0) }
-        #expect(throws: Command.Refusal.self) { try Self.value("4", element, component: 3) }
-        #expect(throws: Command.Refusal.self) { try Self.value("x", element, component: 0) }
-        #expect(throws: Command.Refusal.self) { try Self.value("1", Self.element(.uint8), component: 0) }
+        #expect(throws: ElementalError.self) { try Self.value("4", element, component: 0) }
+        #expect(throws: ElementalError.self) { try Self.value("4", element, component: 3) }
+        #expect(throws: ElementalError.self) { try Self.value("x", element, component: 0) }
+        #expect(throws: ElementalError.self) { try Self.value("1", Self.element(.uint8), component: 0) }
     }
 
     @Test

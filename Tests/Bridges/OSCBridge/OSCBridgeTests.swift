@@ -103,7 +103,7 @@ struct OSCBridgeTests {
         bridge.onEvent { event in
             switch event {
             case .listening(let port, _): events.add("\(port)")
-            case .failedToListen(let reason, _): events.add(reason)
+            case .failedToListen(let error, _): events.add(error.message)
             case .shown(_, _, let prefix): shown.add(prefix)
             default: break
             }

@@ -78,7 +78,7 @@ struct ValueTests {
     @Test(arguments: refused.indices)
     func whatIsRefused(_ index: Int) throws {
         let (type, range, arguments) = Self.refused[index]
-        #expect(throws: OSCRefusal.self) { try Self.element(type, range).value(oscArguments: arguments) }
+        #expect(throws: ElementalError.self) { try Self.element(type, range).value(oscArguments: arguments) }
     }
 
     @Test
@@ -88,7 +88,7 @@ struct ValueTests {
             [ElementChoice(.uint8(0), "Off"), ElementChoice(.uint8(3), "Heat")])
         #expect(try element.value(oscArguments: [.string("heat")]) == .uint8(3))
         #expect(try element.value(oscArguments: [.float(3)]) == .uint8(3))
-        #expect(throws: OSCRefusal.self) { try element.value(oscArguments: [.float(2)]) }
+        #expect(throws: ElementalError.self) { try element.value(oscArguments: [.float(2)]) }
     }
 
     /// What is told of a value sets the element to that value.
@@ -111,6 +111,6 @@ struct ValueTests {
             }
             #expect(try element.value(oscArguments: message.arguments) == value)
         }
-        #expect(throws: OSCRefusal.self) { try Self.element(.string).oscArguments(.string("a\0b")) }
+        #expect(throws: ElementalError.self) { try Self.element(.string).oscArguments(.string("a\0b")) }
     }
 }

@@ -15,7 +15,7 @@ struct RecordCommandTests {
             try await RecordBed.waitForValues(7, in: file)
             recorder.send(signal: SIGTERM)
             let end = try await recorder.nextEvent("recorded")
-            #expect(end.number("values") == 7 && end.number("lost") == 0 && end["end"] == "finished")
+            #expect(end.number("values") == 7 && end.number("lost") == 0 && end["reason"] == "finished")
             let status = try await recorder.waitForExit()
             #expect(status == .exited(0))
             #expect(end.number("bytes") == Double(try Data(contentsOf: URL(filePath: file)).count))
@@ -78,7 +78,8 @@ struct RecordCommandTests {
                 try await target.nextEvent("value") { $0["element"] == "Speed" && $0.number("value") == 0.25 }
                 let events = replay.output.compactMap { JSONLine($0) }
                 let refused = events.filter { $0.event == "notReplayed" }
-                #expect(Set(refused.compactMap { $0["code"] as String? }) == ["outOfRange", "wrongType", "notAllowed"])
+                #expect(
+                    Set(refused.compactMap { $0["reason"] as String? }) == ["outOfRange", "wrongType", "notAllowed"])
                 #expect(events.last?.number("values") == 1 && events.last?.number("refused") == 3)
             }
         }
@@ -127,7 +128,7 @@ struct RecordCommandTests {
                     try await recorder.nextEvent("serviceState") { $0["state"] == "connected" }
                     for _ in 0..<30 { try service.writeLine("Text=\(text)") }
                     let end = try await recorder.nextEvent("recorded")
-                    #expect(end["end"] == "limitReached")
+                    #expect(end["reason"] == "limitReached")
                     let status = try await recorder.waitForExit()
                     #expect(status == .exited(0))
                 }
@@ -151,7 +152,7 @@ struct RecordCommandTests {
             let result = try await ElementalProcess.run(
                 "record", "127.0.0.1:\(try PortLease.port())", "--for", "0.2", "--to", nobody, "--json")
             #expect(result.status == .exited(1))
-            #expect(result.output.compactMap { JSONLine($0) }.last?["code"] == "notConnected")
+            #expect(result.output.compactMap { JSONLine($0) }.last?["reason"] == "notConnected")
             #expect(try await RecordBed.info(nobody).first?["complete"] == true)
         }
     }

@@ -44,9 +44,9 @@ struct RecordDiskTests {
                     }
                     for _ in 0..<60 { try service.writeLine("Text=\(text)") }
                     let end = try await recorder.nextEvent("recorded")
-                    #expect(end["end"] == "diskFull" && end.number("lost") ?? 0 > 0)
+                    #expect(end["reason"] == "diskFull" && end.number("lost") ?? 0 > 0)
                     let error = try await recorder.nextEvent("error")
-                    #expect(error["code"] == "diskFull")
+                    #expect(error["reason"] == "diskFull")
                     try await recorder.nextLine(beginningWith: "status 1")
                     let info = try await recorder.nextEvent("recording")
                     #expect(info["complete"] == true && info.number("values") == end.number("values"))
@@ -82,7 +82,7 @@ struct RecordDiskTests {
                 let lines = try await ChildProcess.run("unshare", arguments).split(separator: "\n").map(String.init)
                 let events = lines.compactMap { JSONLine($0) }
                 #expect(
-                    events.first { $0.event == "error" }?["code"] == "readOnly" && lines.contains("status 1"),
+                    events.first { $0.event == "error" }?["reason"] == "readOnly" && lines.contains("status 1"),
                     "\(lines)")
                 #expect(events.first { $0.event == "recording" }?["complete"] == true, "\(lines)")
                 #expect(!FileManager.default.fileExists(atPath: "\(folder)/new.mcap"))

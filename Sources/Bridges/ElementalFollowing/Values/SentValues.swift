@@ -224,3 +224,10 @@ package final class SentValues {
         if let device { confirm(by: device) }
     }
 }
+
+extension ElementalError {
+    /// The service did not confirm a value, for this reason.
+    package var notConfirmed: ElementalError {
+        ElementalError(code, "the service did not confirm it: \(message)")
+    }
+}

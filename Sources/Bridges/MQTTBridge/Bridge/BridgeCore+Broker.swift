@@ -73,9 +73,10 @@ extension BridgeCore {
         emit(
             .notPassed(
                 service.event, element, .toBroker,
-                reason:
+                MQTTError(
+                    .messageTooLarge,
                     "the broker closes the connection when it is sent a value of \(found.byteCount) bytes: values of "
-                    + "this size are left out from now on"))
+                        + "this size are left out from now on")))
     }
 
     /// The bridge ends: nothing more is published, not even that it is there when its own farewell comes back.

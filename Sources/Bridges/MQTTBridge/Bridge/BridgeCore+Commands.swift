@@ -16,29 +16,31 @@ extension BridgeCore {
             if message.isDuplicate, service[position].lastCommand == hash { return }
             service[position].lastCommand = hash
         }
-        do throws(Command.Refusal) {
+        do throws(ElementalError) {
             // Someone published it as retained: it would be carried out at each reconnection.
-            if message.isRetained { throw Command.Refusal("a retained command is old, and is not carried out") }
+            if message.isRetained {
+                throw ElementalError(.notAllowed, "a retained command is old, and is not carried out")
+            }
             let current = service.sent[element.definition] ?? service[position].newest
-            guard element.writes else { throw Command.Refusal("it can only be read") }
+            guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }
             guard let device = service.device, service.isOnline == true else {
-                throw Command.Refusal("the service is not connected")
+                throw ElementalError(.notConnected, "the service is not connected")
             }
             let value = try command.value(of: element.definition, current: current)
             guard service.sent.send(value, of: element.definition, by: device) else {
                 emit(.dropped(service.event, element.definition, .toDevice))
-                throw Command.Refusal("too many values wait for the service")
+                throw ElementalError(.queueFull, "too many values wait for the service")
             }
         } catch {
-            refuse(error.reason, position, service)
+            refuse(error, position, service)
         }
     }
 
     /// Answers a command that was not carried out: with the reason, and with the value that the element has.
-    func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
+    func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
-        emit(.notPassed(service.event, element.definition, .toDevice, reason: reason))
-        publish(ByteBuffer(string: reason), to: element.refusedTopic, isRetained: false)
+        emit(.notPassed(service.event, element.definition, .toDevice, reason))
+        publish(ByteBuffer(string: "\(reason)"), to: element.refusedTopic, isRetained: false)
         showAgain(position, service)
     }
 
@@ -46,7 +48,7 @@ extension BridgeCore {
     func take(_ refusal: ValueRefusal, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
         service.sent.answered(definition)
-        refuse(refusal.description, position, service)
+        refuse(refusal, position, service)
     }
 
     /// The service has handled a value without a word.
@@ -55,7 +57,7 @@ extension BridgeCore {
     ) {
         guard let position = service.position(of: definition) else { return }
         if let failure {
-            refuse("the service did not confirm it: \(failure.message)", position, service)
+            refuse(failure.notConfirmed, position, service)
         } else {
             service.outbound.open(definition)
             show(value, at: position, service)

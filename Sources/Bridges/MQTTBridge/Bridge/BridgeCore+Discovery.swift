@@ -27,7 +27,7 @@ extension BridgeCore {
                     await loop.run {
                         let (core, service) = bound.value
                         service.isSubscribed = false
-                        if core.isConnected { core.emit(.notShown(service.event, reason: problem)) }
+                        if core.isConnected { core.emit(.notShown(service.event, problem)) }
                     }
                 }
                 await loop.run {
@@ -75,7 +75,7 @@ extension BridgeCore {
     private struct Made: Sendable {
         let message: DiscoveryMessage
         let payload: ByteBuffer
-        let problems: [String]
+        let problems: [MQTTBridgeError]
         /// What was told before.
         let earlier: RetainedDiscovery
     }
@@ -104,7 +104,7 @@ extension BridgeCore {
             service.mustRepeat.insert(.announcement)
             return repeatSoon()
         }
-        for problem in made.problems { emit(.notShown(service.event, reason: problem)) }
+        for problem in made.problems { emit(.notShown(service.event, problem)) }
         service.published = made.payload
         service.others = []
         let present = Set(service.elements.map(\.valueTopic.name))
@@ -208,7 +208,7 @@ extension BridgeCore {
         }
     }
 
-    private func notSubscribed(_ problem: String) {
+    private func notSubscribed(_ problem: MQTTError) {
         isSubscribed = false
         if isConnected { emit(.brokerRefuses(problem)) }
     }
@@ -226,16 +226,19 @@ extension BridgeCore {
         let some = refused.sorted().prefix(3).joined(separator: ", ")
         emit(
             .brokerRefuses(
-                "the broker no longer lets this client subscribe to \(some)\(refused.count > 3 ? " and others" : "")"))
+                MQTTError(
+                    .subscriptionRefused,
+                    "the broker no longer lets this client subscribe to \(some)\(refused.count > 3 ? " and others" : "")"
+                )))
     }
 
     /// - Returns: what went wrong; `nil` if nothing did.
-    private static func subscribe(_ client: MQTTClient, to filters: [String]) async -> String? {
+    private static func subscribe(_ client: MQTTClient, to filters: [String]) async -> MQTTError? {
         do throws(MQTTError) {
             _ = try await client.subscribe(to: filters.map { ($0, .atLeastOnce) })
             return nil
         } catch {
-            return error.description
+            return error
         }
     }
 

@@ -44,7 +44,7 @@ extension BridgeCore {
         let payload = format.payload(value, of: definition)
         guard payload.readableBytes <= Self.longestPayload else {
             let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
-            return emit(.notPassed(service.event, definition, .toBroker, reason: reason))
+            return emit(.notPassed(service.event, definition, .toBroker, MQTTError(.messageTooLarge, reason)))
         }
         let key = ElementKey(service: service.key, id: definition.id)
         guard !oversized.isTooLarge(payload.readableBytes, of: key) else { return }

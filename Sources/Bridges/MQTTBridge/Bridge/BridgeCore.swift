@@ -106,7 +106,7 @@ final class BridgeCore {
         do throws(MQTTError) {
             isOther = try service.connect(device, catalogue)
         } catch {
-            return emit(.notShown(service.event, reason: error.message))
+            return emit(.notShown(service.event, error))
         }
         guard services[key] === service else { return }
         if isOther {
@@ -130,11 +130,14 @@ final class BridgeCore {
         }
         service.sent.onFailed = { [weak self, weak service] element, error in
             guard let self, let service, let position = service.position(of: element) else { return }
-            self.refuse(error.message, position, service)
+            self.refuse(error, position, service)
         }
         if let other = paths[topics.path] ?? ids[topics.id] {
             excluded.append(service)
-            emit(.notShown(service.event, reason: "its topics are those of '\(other.key)'; rename one of them"))
+            emit(
+                .notShown(
+                    service.event,
+                    MQTTError(.invalidTopic, "its topics are those of '\(other.key)'; rename one of them")))
         } else {
             claim(service)
         }

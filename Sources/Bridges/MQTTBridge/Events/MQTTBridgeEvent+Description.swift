@@ -9,17 +9,17 @@ extension MQTTBridgeEvent: CustomStringConvertible {
         switch self {
         case .brokerConnected: "the broker is connected"
         case .brokerAway(let error, let delay): "the broker is away: \(error); next attempt in \(delay)"
-        case .brokerRefuses(let reason): "the broker refuses: \(reason)"
+        case .brokerRefuses(let error): "the broker refuses: \(error)"
         case .sharedID(let id): "another bridge has the id '\(id)'"
         case .toBroker(let service, let element, let value):
             "\(service): \(element.name)=\(value.description.excerpt) to the broker"
         case .toDevice(let service, let element, let value):
             "\(service): \(element.name)=\(value.description.excerpt) from the broker"
-        case .notPassed(let service, let element, let direction, let reason):
-            "\(service): \(element.name) not passed \(direction.words): \(reason)"
+        case .notPassed(let service, let element, let direction, let error):
+            "\(service): \(element.name) not passed \(direction.words): \(error)"
         case .dropped(let service, let element, let direction):
             "\(service): \(element.name) dropped \(direction.words)"
-        case .notShown(let service, let reason): "\(service) is not shown: \(reason)"
+        case .notShown(let service, let error): "\(service) is not shown: \(error)"
         }
     }
 }

@@ -20,8 +20,8 @@ public enum MQTTBridgeEvent: Sendable {
     case brokerConnected
     /// The broker cannot be reached, or the connection to it was lost; the next attempt follows after the delay.
     case brokerAway(MQTTError, retryIn: Duration)
-    /// The broker does not let the bridge subscribe to what it needs, for this reason.
-    case brokerRefuses(String)
+    /// The broker does not let the bridge subscribe to what it needs.
+    case brokerRefuses(MQTTError)
     /// Another bridge to this broker has the same ``MQTTBridgeOptions/id``: each says of the other's services that they are
     /// there, or not. It is told once a minute at most.
     case sharedID(String)
@@ -30,9 +30,9 @@ public enum MQTTBridgeEvent: Sendable {
     /// A service was sent a value of the broker's.
     case toDevice(Service, ElementDefinition, ElementValue)
     /// A value was not passed on, for this reason.
-    case notPassed(Service, ElementDefinition, Direction, reason: String)
+    case notPassed(Service, ElementDefinition, Direction, any Error)
     /// There was no room for a value.
     case dropped(Service, ElementDefinition, Direction)
-    /// A service, or one of its elements, is not shown as the options ask, for this reason.
-    case notShown(Service, reason: String)
+    /// A service, or one of its elements, is not shown as the options ask.
+    case notShown(Service, any Error)
 }

@@ -17,9 +17,9 @@ struct DiscoveryDraft: Sendable {
     let choices: [String: MQTTComponent]
 
     /// The message, and what keeps elements from being what the options ask; these appear as follows from their types.
-    func message() -> (message: DiscoveryMessage, problems: [String]) {
+    func message() -> (message: DiscoveryMessage, problems: [MQTTBridgeError]) {
         var components: [Component] = []
-        var problems: [String] = []
+        var problems: [MQTTBridgeError] = []
         for (element, pictureType) in zip(elements, pictureTypes) {
             let mapping = ComponentMapping(canSet: canSet, pictureType: pictureType)
             let elementTopics = ComponentMapping.Topics(value: element.valueTopic.name) { [topics] component in
@@ -30,7 +30,7 @@ struct DiscoveryDraft: Sendable {
                 components += try mapping.components(
                     of: definition, elementTopics, as: choices[definition.name])
             } catch {
-                problems.append(error.message)
+                problems.append(error)
                 components += (try? mapping.components(of: definition, elementTopics)) ?? []
             }
         }

@@ -15,31 +15,26 @@ struct Command: Hashable {
     let payload: ByteBuffer
     var component: Int?
 
-    /// Why a command is refused, for the person who sent it.
-    struct Refusal: Error, Equatable {
-        let reason: String
-
-        init(_ reason: String) { self.reason = reason }
-    }
-
     /// Numbers and words are not longer than that; texts and data are.
     private static let longestText = 1024
 
     /// The value that the element is to be set to.
     ///
     /// - Parameter current: the element's value, whose other components stay.
-    /// - Throws: ``Refusal`` for what the element does not take.
-    func value(of element: ElementDefinition, current: ElementValue?) throws(Refusal) -> ElementValue {
+    /// - Throws: ``ElementalError`` for what the element does not take.
+    func value(of element: ElementDefinition, current: ElementValue?) throws(ElementalError) -> ElementValue {
         let value =
             if let component { try self.value(of: element, component, current) } else { try wholeValue(of: element) }
         guard element.allows(value) else {
-            if let range = element.rangeText { throw Refusal("the value is outside the range \(range)") }
-            throw Refusal("the value is none of the element's choices")
+            if let range = element.rangeText {
+                throw ElementalError(.outOfRange, "the value is outside the range \(range)")
+            }
+            throw ElementalError(.outOfRange, "the value is none of the element's choices")
         }
         return value
     }
 
-    private func wholeValue(of element: ElementDefinition) throws(Refusal) -> ElementValue {
+    private func wholeValue(of element: ElementDefinition) throws(ElementalError) -> ElementValue {
         if element.type == .data { return .data(Data(payload.readableBytesView)) }
         let text =
             if element.type == .string, element.choices.isEmpty { try text(payload.readableBytesView) } else {
@@ -54,36 +49,44 @@ struct Command: Hashable {
             {
                 return value
             }
-            throw Refusal(error.message)
+            throw ElementalError(.invalidValue, error.message)
         }
     }
 
     private func value(
         of element: ElementDefinition, _ component: Int, _ current: ElementValue?
-    ) throws(Refusal) -> ElementValue {
+    ) throws(ElementalError) -> ElementValue {
         guard element.type.isVector, let count = element.type.fixedByteCount.map({ $0 / 4 }), component < count else {
-            throw Refusal("\(element.type) has no component \(component)")
+            throw ElementalError(.invalidValue, "\(element.type) has no component \(component)")
         }
         let text = try word(atMost: Self.longestText)
         guard case .float(let number)? = try? ElementValue(text: text, type: .float) else {
-            throw Refusal("'\(text.excerpt)' is no number")
+            throw ElementalError(.invalidValue, "'\(text.excerpt)' is no number")
         }
         guard case .floats(var numbers)? = current?.plainForm, numbers.count == count else {
-            throw Refusal("the other components are not known: publish all \(count) of them at .../set, as in 0,0.5,1")
+            throw ElementalError(
+                .invalidValue,
+                "the other components are not known: publish all \(count) of them at .../set, as in 0,0.5,1")
         }
         numbers[component] = number
         let whole = numbers.map { $0.description }.joined(separator: ",")
-        do { return try ElementValue(text: whole, type: element.type) } catch { throw Refusal(error.message) }
+        do { return try ElementValue(text: whole, type: element.type) } catch {
+            throw ElementalError(.invalidValue, error.message)
+        }
     }
 
     /// A number, or the name of a choice. Programs that send the output of a command send the end of its line too.
-    private func word(atMost limit: Int) throws(Refusal) -> String {
-        guard payload.readableBytes <= limit else { throw Refusal("\(payload.readableBytes) bytes are too many") }
+    private func word(atMost limit: Int) throws(ElementalError) -> String {
+        guard payload.readableBytes <= limit else {
+            throw ElementalError(.invalidValue, "\(payload.readableBytes) bytes are too many")
+        }
         return try text(payload.readableBytesView.withoutLineEnd)
     }
 
-    private func text(_ bytes: ByteBufferView) throws(Refusal) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw Refusal("the text is not valid UTF-8") }
+    private func text(_ bytes: ByteBufferView) throws(ElementalError) -> String {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw ElementalError(.invalidValue, "the text is not valid UTF-8")
+        }
         return text
     }
 }

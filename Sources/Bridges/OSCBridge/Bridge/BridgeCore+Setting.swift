@@ -9,10 +9,14 @@ extension BridgeCore {
     func set(_ position: Int, of service: BridgedService, _ arguments: [OSCArgument], from surface: Surface) {
         let element = service.elements[position]
         guard !arguments.isEmpty else { return answer(surface, position, service) }
-        do throws(OSCRefusal) {
-            guard options.setsElements else { throw OSCRefusal("this bridge only shows; --control lets surfaces set") }
-            guard element.writes else { throw OSCRefusal("it can only be read") }
-            guard let device = service.device else { throw OSCRefusal("the service is not connected") }
+        do throws(ElementalError) {
+            guard options.setsElements else {
+                throw ElementalError(.notAllowed, "this bridge only shows; --control lets surfaces set")
+            }
+            guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }
+            guard let device = service.device else {
+                throw ElementalError(.notConnected, "the service is not connected")
+            }
             let value = try element.definition.value(oscArguments: arguments)
             surfaces.note(.set, of: surface)
             surfaces.noteMotion(of: service.motionKey(position), to: value, by: surface)
@@ -20,14 +24,14 @@ extension BridgeCore {
                 tellOnce("dropped in", position, service) { .dropped($0, element.definition, .toDevice) }
             }
         } catch {
-            refuse(error.reason, position, service)
+            refuse(error, position, service)
             // What the element is, and not what the surface shows.
             answer(surface, position, service)
         }
     }
 
-    func refuse(_ reason: String, _ position: Int, _ service: BridgedService) {
+    func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position].definition
-        tellOnce(reason, position, service) { .notPassed($0, element, .toDevice, reason: reason) }
+        tellOnce("\(reason)", position, service) { .notPassed($0, element, .toDevice, reason) }
     }
 }

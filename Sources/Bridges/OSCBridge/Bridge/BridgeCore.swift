@@ -77,7 +77,7 @@ final class BridgeCore {
         case .refusal(let key, let element, let refusal):
             guard let service = services[key], let position = service.position(of: element) else { return }
             service.sent.answered(element)
-            refuse(refusal.description, position, service)
+            refuse(refusal, position, service)
         case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
@@ -106,7 +106,7 @@ final class BridgeCore {
         service.sent.onHandled = { [weak self, weak service] element, value, failure in
             guard let self, let service, let position = service.position(of: element) else { return }
             if let failure {
-                self.refuse("the service did not confirm it: \(failure.message)", position, service)
+                self.refuse(failure.notConfirmed, position, service)
             } else {
                 self.show(value, at: position, service)
             }
@@ -117,7 +117,7 @@ final class BridgeCore {
         }
         service.sent.onFailed = { [weak self, weak service] element, error in
             guard let self, let service, let position = service.position(of: element) else { return }
-            self.refuse(error.message, position, service)
+            self.refuse(error, position, service)
         }
         services[key] = service
         levels[level] = service
@@ -166,22 +166,24 @@ final class BridgeCore {
     /// The message that tells an element's value; `nil` if OSC cannot.
     func encode(_ value: ElementValue, _ position: Int, _ service: BridgedService) -> ByteBuffer? {
         let element = service.elements[position]
-        func refuse(_ reason: String) -> ByteBuffer? {
-            tellOnce(reason, position, service) { .notPassed($0, element.definition, .toSurfaces, reason: reason) }
+        func refuse(_ reason: ElementalError) -> ByteBuffer? {
+            tellOnce(reason.message, position, service) {
+                .notPassed($0, element.definition, .toSurfaces, reason)
+            }
             return nil
         }
         guard value.wireByteCount < Self.longestDatagram else {
-            return refuse("the value is too long for a datagram")
+            return refuse(ElementalError(.datagramTooLarge, "the value is too long for a datagram"))
         }
-        do throws(OSCRefusal) {
+        do throws(ElementalError) {
             var bytes = ByteBuffer()
             bytes.writeOSC(OSCMessage(element.address, try element.definition.oscArguments(value)))
             guard bytes.readableBytes <= Self.longestDatagram else {
-                return refuse("the value is too long for a datagram")
+                return refuse(ElementalError(.datagramTooLarge, "the value is too long for a datagram"))
             }
             return bytes
         } catch {
-            return refuse(error.reason)
+            return refuse(error)
         }
     }
 

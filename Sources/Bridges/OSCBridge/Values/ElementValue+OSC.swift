@@ -11,13 +11,6 @@ internal import struct FoundationEssentials.Data
 internal import struct Foundation.Data
 #endif
 
-/// Why a value does not pass, for a person.
-struct OSCRefusal: Error, Equatable {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-}
-
 extension ElementDefinition {
     /// The type tags of the element's values, as OSCQuery tells them. Of a switch either `T` or `F` comes.
     var oscTypeTags: String {
@@ -44,8 +37,8 @@ extension ElementDefinition {
 
     /// A value as the arguments of a message.
     ///
-    /// - Throws: ``OSCRefusal`` for a text with NUL, which OSC cannot express.
-    func oscArguments(_ value: ElementValue) throws(OSCRefusal) -> [OSCArgument] {
+    /// - Throws: ``ElementalError`` for a text with NUL, which OSC cannot express.
+    func oscArguments(_ value: ElementValue) throws(ElementalError) -> [OSCArgument] {
         switch value {
         case .int8(let number): [.int32(Int32(number))]
         case .uint8(let number): [.int32(Int32(number))]
@@ -60,7 +53,7 @@ extension ElementDefinition {
         case .double(let number): [.double(number)]
         case .string(let text):
             if text.utf8.contains(0) {
-                throw OSCRefusal("a text with NUL in it cannot be sent by OSC")
+                throw ElementalError(.invalidValue, "a text with NUL in it cannot be sent by OSC")
             } else {
                 [.string(text)]
             }
@@ -82,23 +75,25 @@ extension ElementDefinition {
     /// Surfaces send `f` for nearly everything, so what is meant follows from the element's type: numbers of any type are
     /// taken, rounded where the element has whole ones, and moved to the nearest that its type and range have.
     ///
-    /// - Throws: ``OSCRefusal`` with what is taken.
-    func value(oscArguments arguments: [OSCArgument]) throws(OSCRefusal) -> ElementValue {
+    /// - Throws: ``ElementalError`` with what is taken.
+    func value(oscArguments arguments: [OSCArgument]) throws(ElementalError) -> ElementValue {
         var arguments = arguments
         if arguments.count == 1, case .array(let elements) = arguments[0] { arguments = elements }
         let value = try anyValue(arguments)
-        guard allows(value) else { throw OSCRefusal("the value is not one of its choices, or is outside its range") }
+        guard allows(value) else {
+            throw ElementalError(.outOfRange, "the value is not one of its choices, or is outside its range")
+        }
         return value
     }
 
-    private func anyValue(_ arguments: [OSCArgument]) throws(OSCRefusal) -> ElementValue {
+    private func anyValue(_ arguments: [OSCArgument]) throws(ElementalError) -> ElementValue {
         if let count = type.vectorCount {
             if count == 4, arguments.count == 1, case .color(let color) = arguments[0] {
                 func part(_ shift: UInt32) -> Float { Float(color >> shift & 255) / 255 }
                 return .float4([part(24), part(16), part(8), part(0)])
             }
             guard arguments.count == count else {
-                throw OSCRefusal("it takes \(count) numbers, not \(arguments.count)")
+                throw ElementalError(.wrongType, "it takes \(count) numbers, not \(arguments.count)")
             }
             var numbers: [Float] = []
             for argument in arguments {
@@ -112,7 +107,9 @@ extension ElementDefinition {
             default: return .float4x4(Matrix4x4(numbers))
             }
         }
-        guard arguments.count == 1 else { throw OSCRefusal("it takes one argument, not \(arguments.count)") }
+        guard arguments.count == 1 else {
+            throw ElementalError(.wrongType, "it takes one argument, not \(arguments.count)")
+        }
         let argument = arguments[0]
         switch type {
         case .bool: return .bool(try bool(argument))
@@ -132,7 +129,7 @@ extension ElementDefinition {
         }
     }
 
-    private var expectation: OSCRefusal {
+    private var expectation: ElementalError {
         let what =
             switch type {
             case .bool: "T, F, or a number: on from 0.5 upward"
@@ -140,10 +137,10 @@ extension ElementDefinition {
             case .data: "a blob"
             default: "numbers"
             }
-        return OSCRefusal("it takes \(what)")
+        return ElementalError(.wrongType, "it takes \(what)")
     }
 
-    private func bool(_ argument: OSCArgument) throws(OSCRefusal) -> Bool {
+    private func bool(_ argument: OSCArgument) throws(ElementalError) -> Bool {
         if case .impulse = argument { return true }
         if let text = argument.text {
             guard case .bool(let isOn)? = try? ElementValue(text: text, type: .bool) else { throw expectation }
@@ -153,7 +150,7 @@ extension ElementDefinition {
         return number >= 0.5
     }
 
-    private func text(_ argument: OSCArgument) throws(OSCRefusal) -> String {
+    private func text(_ argument: OSCArgument) throws(ElementalError) -> String {
         if let text = argument.text { return text }
         switch argument {
         case .int32(let number): return String(number)
@@ -171,7 +168,7 @@ extension ElementDefinition {
         }
     }
 
-    private func data(_ argument: OSCArgument) throws(OSCRefusal) -> Data {
+    private func data(_ argument: OSCArgument) throws(ElementalError) -> Data {
         switch argument {
         case .blob(let bytes): Data(buffer: bytes)
         case .string(let text), .symbol(let text): Data(text.utf8)
@@ -179,7 +176,7 @@ extension ElementDefinition {
         }
     }
 
-    private func float(_ argument: OSCArgument) throws(OSCRefusal) -> Float {
+    private func float(_ argument: OSCArgument) throws(ElementalError) -> Float {
         if case .float(let number) = argument, range == nil { return number }
         return single(try double(argument))
     }
@@ -191,15 +188,15 @@ extension ElementDefinition {
         return number < 0 ? -.greatestFiniteMagnitude : .greatestFiniteMagnitude
     }
 
-    private func double(_ argument: OSCArgument) throws(OSCRefusal) -> Double {
+    private func double(_ argument: OSCArgument) throws(ElementalError) -> Double {
         let typed = argument.text.flatMap { (try? ElementValue(text: $0, of: self))?.numericValue }
         guard let number = typed ?? argument.number else { throw expectation }
         return try inRange(number)
     }
 
-    private func inRange(_ number: Double) throws(OSCRefusal) -> Double {
+    private func inRange(_ number: Double) throws(ElementalError) -> Double {
         guard let range else { return number }
-        guard !number.isNaN else { throw OSCRefusal("the value is not a number") }
+        guard !number.isNaN else { throw ElementalError(.invalidValue, "the value is not a number") }
         return clamped(number, range)
     }
 
@@ -213,7 +210,7 @@ extension ElementDefinition {
         return inside
     }
 
-    private func integer<Integer: FixedWidthInteger>(_ argument: OSCArgument) throws(OSCRefusal) -> Integer {
+    private func integer<Integer: FixedWidthInteger>(_ argument: OSCArgument) throws(ElementalError) -> Integer {
         let whole: Integer
         switch argument {
         case .int32(let number): whole = Integer(clamping: number)
@@ -233,7 +230,7 @@ extension ElementDefinition {
             }
         case .float, .double:
             guard let number = argument.number.flatMap({ WholeNumber(rounding: $0) }) else {
-                throw OSCRefusal("the value is not a number")
+                throw ElementalError(.invalidValue, "the value is not a number")
             }
             whole = number.clamped()
         case .blob, .null, .array: throw expectation

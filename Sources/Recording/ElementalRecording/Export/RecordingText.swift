@@ -114,7 +114,7 @@ public struct RecordingText: Sendable {
         return .number("\(microseconds / 1_000_000).\(fraction)")
     }
 
-    private func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
+    func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
         let service = recording.services[value.service]
         let choice = value.element.type == .string ? nil : value.element.choice(value.value)
         return .event(
@@ -122,16 +122,16 @@ public struct RecordingText: Sendable {
             [("element", .string(value.element.name)), ("value", value.value.json)]
                 + (choice.map { [("choice", .string($0.name))] } ?? [])
                 + [
-                    ("service", .optional(service.service)), ("name", .string(service.instance)),
+                    ("service", .optional(service.service)), ("instance", .string(service.instance)),
                     ("time", seconds(time)),
                 ])
     }
 
-    private func json(_ event: RecordedEvent, _ time: Duration) -> JSONText {
+    func json(_ event: RecordedEvent, _ time: Duration) -> JSONText {
         .event(
             event.kind.rawValue,
-            [("service", .optional(event.service)), ("name", .optional(event.instance))]
-                + (event.reason.map { [("reason", .string($0))] } ?? [])
+            [("service", .optional(event.service)), ("instance", .optional(event.instance))]
+                + (event.reason.map { [("message", .string($0))] } ?? [])
                 + (event.count.map { [("count", .integer($0))] } ?? []) + [("time", seconds(time))])
     }
 

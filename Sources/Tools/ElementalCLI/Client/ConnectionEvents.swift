@@ -1,70 +1,78 @@
 import Elemental
+import ElementalFollowing
 import Support
 
 /// This client connected to a service.
 struct ConnectedEvent: ConsoleEvent {
-    let device: String
+    let key: ServiceKey
     let address: String
     var isAgain = false
-
-    init(_ device: ElementalDevice, isAgain: Bool = false) {
-        self.device = device.name
-        address = device.addressText
-        self.isAgain = isAgain
-    }
 
     var isResult: Bool { false }
 
     var lines: [String] {
-        ["connected to \(device)" + (isAgain ? " again" : "") + (device == address ? "" : " at \(address)")]
+        ["connected to \(key.name)" + (isAgain ? " again" : "") + (key.name == address ? "" : " at \(address)")]
     }
 
     var json: JSONText {
         .event(
-            isAgain ? "didReconnect" : "connected", [("device", .string(device)), ("address", .string(address))])
+            isAgain ? "didReconnect" : "connected", JSONText.members(key) + [("address", .string(address))])
     }
 }
 
-/// A connection ended, to a service or from a client.
+extension ConnectedEvent {
+    init(_ device: ElementalDevice, isAgain: Bool = false) {
+        key = device.key
+        address = device.addressText
+        self.isAgain = isAgain
+    }
+}
+
+/// The connection to a service ended.
 struct DisconnectedEvent: ConsoleEvent {
-    let device: String
+    let key: ServiceKey
     let reason: DisconnectReason
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["\(device) disconnected: \(reason)"] }
+    var lines: [String] { ["\(key.name) disconnected: \(reason)"] }
 
     var json: JSONText {
-        .event(
-            "disconnected",
-            [
-                ("device", .string(device)), ("reason", .string(reason.description)),
-                ("code", .string(reason.code)), ("expected", .bool(reason.isExpected)),
-            ])
+        .event("disconnected", JSONText.members(key) + reason.members)
+    }
+}
+
+extension DisconnectReason {
+    /// Why a connection ended, and whether one of its ends asked for that.
+    var members: JSONText.Members {
+        JSONText.members(code, because: description) + [("expected", .bool(isExpected))]
     }
 }
 
 /// The connection was lost, or an attempt to connect again failed; the next attempt follows.
 struct WillReconnectEvent: ConsoleEvent {
-    let device: String
+    let key: ServiceKey
     let attempt: ReconnectionAttempt
     let delay: Duration
 
     var isResult: Bool { false }
 
+    /// Why the last attempt failed, or the connection was lost.
+    private var cause: (code: String, text: String) {
+        guard let error = attempt.lastError else { return (attempt.reason.code, "\(attempt.reason)") }
+        return (error.code.description, "\(error)")
+    }
+
     var lines: [String] {
-        let why = attempt.lastError.map { "\($0)" } ?? "\(attempt.reason)"
-        return ["\(device) is away: \(why); attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")]
+        let next = "attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
+        return ["\(key.name) is away: \(cause.text); \(next)"]
     }
 
     var json: JSONText {
         .event(
             "willReconnect",
-            [
-                ("device", .string(device)), ("attempt", .integer(attempt.number)), ("delay", .seconds(delay)),
-                ("elapsed", .seconds(attempt.elapsed)), ("reason", .string(attempt.reason.description)),
-                ("code", .string(attempt.reason.code)), ("error", .optional(attempt.lastError?.description)),
-            ])
+            JSONText.members(key) + JSONText.members(cause.code, because: cause.text) + JSONText.delay(delay)
+                + [("attempt", .integer(attempt.number)), ("elapsed", .seconds(attempt.elapsed))])
     }
 }
 
@@ -77,7 +85,7 @@ extension Client {
             for await event in events {
                 switch event {
                 case .willReconnect(let attempt, let delay):
-                    await console.emit(WillReconnectEvent(device: device.name, attempt: attempt, delay: delay))
+                    await console.emit(WillReconnectEvent(key: device.key, attempt: attempt, delay: delay))
                 case .didReconnect: await console.emit(ConnectedEvent(device, isAgain: true))
                 case .disconnected: break
                 }
@@ -92,7 +100,7 @@ extension Client {
     /// - Throws: ``CommandFailure`` if it was not expected.
     func reportEnd(_ console: Console) async throws {
         let reason = try await device.waitUntilDisconnected()
-        await console.emit(DisconnectedEvent(device: device.name, reason: reason))
+        await console.emit(DisconnectedEvent(key: device.key, reason: reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }
 }

@@ -23,19 +23,6 @@ struct ServiceDescription: ConsoleEvent {
     /// The elements, each with its newest value, if one has arrived.
     let elements: [(definition: ElementDefinition, value: ElementValue?)]
 
-    init(_ client: Client) {
-        let device = client.device
-        name = device.name
-        service = device.service
-        address = device.addressText
-        saysHello = device.hello != nil
-        discovered = client.place.discovered
-        fingerprint = device.fingerprint
-        role = device.grantedRole
-        udpIdentifier = Int(device.udpIdentifier)
-        elements = client.elements.map { ($0, device.value(of: $0)) }
-    }
-
     var isResult: Bool { true }
 
     /// The service on one line, its elements as a table below.
@@ -72,8 +59,8 @@ struct ServiceDescription: ConsoleEvent {
     var json: JSONText {
         .event(
             "service",
-            [
-                ("service", .optional(service)), ("name", .string(name)), ("address", .string(address)),
+            JSONText.members(service, name) + [
+                ("address", .string(address)),
                 ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
                 ("udpIdentifier", .integer(udpIdentifier)),
             ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)])
@@ -110,6 +97,21 @@ struct ServiceDescription: ConsoleEvent {
         }
         let step = element.step.map { "step \(element.type.text(of: $0))" }
         return [element.rangeText, step].compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension ServiceDescription {
+    init(_ client: Client) {
+        let device = client.device
+        name = device.name
+        service = device.service
+        address = device.addressText
+        saysHello = device.hello != nil
+        discovered = client.place.discovered
+        fingerprint = device.fingerprint
+        role = device.grantedRole
+        udpIdentifier = Int(device.udpIdentifier)
+        elements = client.elements.map { ($0, device.value(of: $0)) }
     }
 }
 

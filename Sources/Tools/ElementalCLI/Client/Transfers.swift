@@ -1,4 +1,5 @@
 import Elemental
+import ElementalFollowing
 import Support
 
 /// Follows the large values on a connection: shows their progress, and knows whether they still make any.
@@ -75,7 +76,7 @@ final class Transfers: Sendable {
         }
         guard let elapsed else { return }
         if console.isJSON {
-            console.offer(ProgressEvent(progress: progress, device: device.name))
+            console.offer(ProgressEvent(progress: progress, key: device.key))
         } else {
             console.show(status: isComplete ? nil : ProgressLine(progress: progress, elapsed: elapsed))
         }
@@ -85,7 +86,7 @@ final class Transfers: Sendable {
 /// A part of a large value was sent or received.
 struct ProgressEvent: ConsoleEvent {
     let progress: TransferProgress
-    let device: String
+    let key: ServiceKey
 
     var isResult: Bool { false }
 
@@ -94,10 +95,9 @@ struct ProgressEvent: ConsoleEvent {
     var json: JSONText {
         .event(
             "progress",
-            [
+            JSONText.members(key) + [
                 ("element", .string(progress.element.name)), ("incoming", .bool(progress.direction == .incoming)),
                 ("byteCount", .integer(progress.byteCount)), ("totalByteCount", .integer(progress.totalByteCount)),
-                ("device", .string(device)),
             ])
     }
 }

@@ -37,13 +37,11 @@ struct BrowseEvent: ConsoleEvent {
         switch event {
         case .found(let service): .event("found", service.members(standing))
         case .updated(let service): .event("updated", service.members(standing))
-        case .gone(let service, let name): .event("gone", [("service", .string(service)), ("name", .string(name))])
+        case .gone(let service, let name): .event("gone", JSONText.members(service, name))
         case .unresolved(let service, let name, let error):
-            .event(
-                "unresolved",
-                [("service", .string(service)), ("name", .string(name)), ("reason", .string(error.message))])
+            .event("unresolved", JSONText.members(service, name) + JSONText.members(error))
         case .failed(let error, let delay):
-            .event("discoveryFailed", [("reason", .string(error.message)), ("retryIn", .seconds(delay))])
+            BrowsingFailedEvent(error: error, delay: delay).json
         }
     }
 }
@@ -59,9 +57,8 @@ extension DiscoveredService {
     }
 
     fileprivate func members(_ standing: ServiceStanding) -> JSONText.Members {
-        [
-            ("service", .string(service)), ("name", .string(name)), ("host", .string(hostName)),
-            ("port", .integer(port)), ("addresses", .array(addresses.map { .string($0) })),
+        JSONText.members(service, name) + [
+            ("host", .string(hostName)), ("port", .integer(port)), ("addresses", .array(addresses.map { .string($0) })),
             ("txt", .object(sortedTXT.map { ($0.key, .string($0.value)) })),
         ] + securityMembers
             + [("trust", .string(standing.code)), ("role", .optional(standing.role?.rawValue))]

@@ -69,7 +69,7 @@ extension Client {
             switch newest.value {
             case .data(let data) where raw: await console.emit(bytes: data)
             case .string(let text) where raw: await console.emit(bytes: Array(text.utf8))
-            default: await console.emit(ValueEvent(arrived: newest, device: device.name))
+            default: await console.emit(ValueEvent(arrived: newest, key: device.key))
             }
         }
         let absent = missing()

@@ -48,7 +48,7 @@ struct SetCommand: ReportingCommand {
                 try await client.send(parsed, timeout: output.limit)
                 for assignment in parsed {
                     await console.emit(
-                        SetEvent(element: assignment.element, value: assignment.value, device: client.device.name))
+                        SetEvent(element: assignment.element, value: assignment.value, key: client.device.key))
                 }
             }
         }

@@ -55,7 +55,7 @@ extension Client {
     func watch(_ wanted: Set<Int8>?, _ remaining: Countdown, _ console: Console) async throws {
         guard let values else { return }
         for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
-            await console.emit(ValueEvent(arrived: arrived, device: device.name))
+            await console.emit(ValueEvent(arrived: arrived, key: device.key))
             if remaining.decrement() == 0 { return }
         }
         if !Task.isCancelled { try await reportEnd(console) }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CommodoreGateway
 import Elemental
+import ElementalFollowing
 import PETSCII
 import Support
 
@@ -195,7 +196,9 @@ extension Console {
             // The clock changes all the time; `watch` shows it.
             guard element.id != CommodoreElements.jiffies.id else { return }
             let arrived = ArrivedValue(element, value, time: timed.time)
-            await emit(ValueEvent(arrived: arrived, device: service.displayName, service: service.service))
+            await emit(
+                ValueEvent(
+                    arrived: arrived, key: ServiceKey(service: service.service, name: service.displayName)))
         case .refused(let element, let device, let reason):
             await talk("'\(element.name)' from \(device) is not passed to the machine: \(reason)")
         }

@@ -10,14 +10,14 @@ struct ScreenReport: ConsoleEvent {
     /// Frames since the machine was switched on.
     let frames: Int
     /// Why the machine has stopped, if it has.
-    let stopReason: String?
+    let stopReason: StopReason?
 
     init(_ machine: Commodore64) {
         rows = machine.screenRows
         border = machine.borderColour.name
         background = machine.backgroundColour.name
         frames = Int(machine.cycle / UInt64(machine.standard.cyclesPerFrame))
-        stopReason = machine.stopReason?.description
+        stopReason = machine.stopReason
     }
 
     var isResult: Bool { true }
@@ -30,7 +30,17 @@ struct ScreenReport: ConsoleEvent {
             [
                 ("rows", .array(rows.map { .string($0) })), ("border", .string(border)),
                 ("background", .string(background)), ("frames", .integer(frames)),
-                ("stopped", .optional(stopReason)),
-            ])
+            ] + JSONText.members(stopReason?.code, because: stopReason?.description))
+    }
+}
+
+extension StopReason {
+    fileprivate var code: String {
+        switch self {
+        case .undocumentedOpcode: "undocumentedOpcode"
+        case .missingRoutine: "missingRoutine"
+        case .breakInstruction: "breakInstruction"
+        case .returnedToBasic: "returnedToBasic"
+        }
     }
 }

@@ -45,7 +45,7 @@ struct Finding: ConsoleEvent {
         .event(
             "finding",
             [
-                ("check", .string(check)), ("state", .string(state.rawValue)), ("text", .string(text)),
+                ("check", .string(check)), ("state", .string(state.rawValue)), ("message", .string(text)),
                 ("advice", .optional(advice)),
             ])
     }

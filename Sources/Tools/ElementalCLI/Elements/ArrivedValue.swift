@@ -21,6 +21,11 @@ struct ArrivedValue: Sendable {
 
     /// Seconds since 1970, rounded to microseconds: a `Double` cannot hold more.
     var unixTime: Double { (time.timeIntervalSince1970 * 1e6).rounded() / 1e6 }
+
+    /// The element, its value and the time.
+    var members: JSONText.Members {
+        [("element", .string(element.name))] + element.members(value) + [("time", JSONText(unixTime))]
+    }
 }
 
 /// The arrival time of each element's newest value.

@@ -5,33 +5,20 @@ import Support
 /// A value that arrived.
 struct ValueEvent: ConsoleEvent {
     let arrived: ArrivedValue
-    let device: String
-    /// The service's name, where the value is a machine's own.
-    var service: String?
-    /// Whether the text form names the device and shortens a long value, as `publish` does.
-    var showsSender = false
+    let key: ServiceKey
 
     var isResult: Bool { true }
 
-    var lines: [String] {
-        let (element, value) = (arrived.element, arrived.value)
-        return [showsSender ? "\(element.briefLine(value))  from \(device)" : element.line(value)]
-    }
+    var lines: [String] { [arrived.element.line(arrived.value)] }
 
-    var json: JSONText {
-        .event(
-            "value",
-            [("element", .string(arrived.element.name))] + arrived.element.members(arrived.value)
-                + (service.map { [("service", .string($0))] } ?? [])
-                + [("device", .string(device)), ("time", JSONText(arrived.unixTime))])
-    }
+    var json: JSONText { .event("value", JSONText.members(key) + arrived.members) }
 }
 
 /// A value that was sent and that the service confirmed.
 struct SetEvent: ConsoleEvent {
     let element: ElementDefinition
     let value: ElementValue
-    let device: String
+    let key: ServiceKey
 
     var isResult: Bool { true }
 
@@ -41,7 +28,7 @@ struct SetEvent: ConsoleEvent {
         // A long value, from a file for example, is not repeated to the user who gave it.
         let content: [(key: String, value: JSONText)] =
             value.isLong ? [("byteCount", .integer(value.wireByteCount))] : element.members(value)
-        return .event("set", [("element", .string(element.name))] + content + [("device", .string(device))])
+        return .event("set", JSONText.members(key) + [("element", .string(element.name))] + content)
     }
 }
 
@@ -52,13 +39,13 @@ extension ElementDefinition {
     }
 
     /// The value, and the name of the choice that a number is.
-    fileprivate func members(_ value: ElementValue) -> [(key: String, value: JSONText)] {
+    func members(_ value: ElementValue) -> [(key: String, value: JSONText)] {
         let choice = type == .string ? nil : choice(value)
         return [("value", value.json)] + (choice.map { [("choice", .string($0.name))] } ?? [])
     }
 
     /// The same as ``line(_:)``, or only the value's length if it would fill the screen.
-    fileprivate func briefLine(_ value: ElementValue) -> String {
+    func briefLine(_ value: ElementValue) -> String {
         value.isLong ? "\(name): \(value.wireByteCount) bytes" : line(value)
     }
 }

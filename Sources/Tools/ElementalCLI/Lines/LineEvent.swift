@@ -57,18 +57,17 @@ struct LineEvent: ConsoleEvent {
         switch state {
         case .ready: json("ready")
         case .open: json("open")
-        case .lost(let reason, let delay): json("lost", reason: reason, retryIn: delay)
-        case .refused(let host): json("refused", reason: "\(host) wanted it")
-        case .notListening(let reason, let delay): json("notListening", reason: reason, retryIn: delay)
+        case .lost(let reason, let delay): json("lost", reason, delay)
+        case .refused(let host): json("refused", "\(host) wanted it")
+        case .notListening(let reason, let delay): json("notListening", reason, delay)
         }
     }
 
-    private func json(_ state: String, reason: String? = nil, retryIn delay: Duration? = nil) -> JSONText {
+    private func json(_ state: String, _ message: String? = nil, _ delay: Duration? = nil) -> JSONText {
         .event(
             "line",
             [
-                ("state", .string(state)), ("line", .optional(line)), ("reason", .optional(reason)),
-                ("retryIn", delay.map { .seconds($0) } ?? .null),
-            ])
+                ("state", .string(state)), ("line", .optional(line)), ("message", .optional(message)),
+            ] + JSONText.delay(delay))
     }
 }

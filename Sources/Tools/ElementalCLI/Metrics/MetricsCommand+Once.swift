@@ -91,7 +91,7 @@ private final class TargetProgress: Sendable {
 }
 
 /// The metrics of one moment.
-private struct MetricsEvent: ConsoleEvent {
+struct MetricsEvent: ConsoleEvent {
     let text: String
 
     var isResult: Bool { true }

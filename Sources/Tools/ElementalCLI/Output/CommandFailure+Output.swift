@@ -3,6 +3,7 @@ import CommodoreGateway
 import Elemental
 import ElementalRecording
 import ElementalSecurity
+import ElementalWire
 import MQTT
 import MQTTBridge
 import SignalR
@@ -16,7 +17,10 @@ extension CommandFailure: ConsoleEvent {
 
     var lines: [String] { ["elemental: \(description)"] }
 
-    var json: JSONText { .event("error", [("code", .string(code)), ("message", .string(description))]) }
+    /// `code` is what `reason` was called before, for one more version.
+    var json: JSONText {
+        .event("error", [("reason", .string(code)), ("code", .string(code)), ("message", .string(description))])
+    }
 }
 
 extension CommandFailure {
@@ -26,6 +30,7 @@ extension CommandFailure {
         case let failure as CommandFailure: self = failure
         case let error as ElementalError: self.init(error.code.description, error.description)
         case let error as GatewayError: self.init(error.code.description, error.description)
+        case let refusal as ValueRefusal: self.init("\(refusal.reason)", refusal.description)
         case let error as WireError: self.init(error.code.description, error.message)
         case let error as SecurityError: self.init(error.code.description, error.message)
         case let error as SignalRError: self.init(error.code.description, error.description + error.hint)

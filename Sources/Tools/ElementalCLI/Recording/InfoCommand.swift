@@ -34,7 +34,7 @@ struct InfoCommand: ReportingCommand {
 }
 
 /// What a recording has.
-private struct RecordingInfo: ConsoleEvent {
+struct RecordingInfo: ConsoleEvent {
     let recording: Recording
     let events: [RecordedItem]
 
@@ -81,7 +81,7 @@ private struct RecordingInfo: ConsoleEvent {
                 switch event.kind {
                 case .connected: "\(name) is connected"
                 case .away: "\(name) is away"
-                case .refused: "\(name) refuses"
+                case .refused: "\(name) is refused"
                 case .lost: "\(event.count ?? 0) values are missing: they came faster than the disk took them"
                 }
             return "at \(item.time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? "")
@@ -118,17 +118,15 @@ private struct RecordingInfo: ConsoleEvent {
             lines.append(
                 .event(
                     "service",
-                    [
-                        ("service", .optional(service.service)), ("name", .string(service.instance)),
-                        ("catalogues", .integer(service.catalogues.count)),
+                    JSONText.members(service.service, service.instance) + [
+                        ("catalogues", .integer(service.catalogues.count))
                     ]))
             for (number, catalogue) in service.catalogues.enumerated() {
                 for (element, count) in zip(catalogue, service.valueCounts[number]) {
                     lines.append(
                         .event(
                             "element",
-                            [
-                                ("service", .optional(service.service)), ("name", .string(service.instance)),
+                            JSONText.members(service.service, service.instance) + [
                                 ("catalogue", .integer(number)), ("values", .integer(count)),
                             ] + element.members))
                 }
@@ -139,9 +137,8 @@ private struct RecordingInfo: ConsoleEvent {
             lines.append(
                 .event(
                     event.kind.rawValue,
-                    [
-                        ("at", .seconds(item.time)), ("service", .optional(event.service)),
-                        ("name", .optional(event.instance)), ("reason", .optional(event.reason)),
+                    JSONText.members(event.service, event.instance) + [
+                        ("at", .seconds(item.time)), ("message", .optional(event.reason)),
                         ("count", event.count.map { .integer($0) } ?? .null),
                     ]))
         }

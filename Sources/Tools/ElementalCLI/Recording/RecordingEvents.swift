@@ -8,7 +8,7 @@ struct RecordingEndEvent: ConsoleEvent {
 
     var isResult: Bool { true }
 
-    private var end: String {
+    private var reason: String {
         switch summary.end {
         case .finished: "finished"
         case .limitReached: "limitReached"
@@ -29,7 +29,7 @@ struct RecordingEndEvent: ConsoleEvent {
             [
                 ("file", .string(summary.path)), ("values", .integer(summary.valueCount)),
                 ("lost", .integer(summary.lostCount)), ("bytes", .integer(Int(clamping: summary.byteCount))),
-                ("seconds", .seconds(summary.duration)), ("end", .string(end)),
+                ("seconds", .seconds(summary.duration)), ("reason", .string(reason)),
             ])
     }
 }
@@ -61,7 +61,7 @@ struct WarningEvent: ConsoleEvent {
     var lines: [String] { [failure.description] }
 
     var json: JSONText {
-        .event("warning", [("code", .string(failure.code)), ("message", .string(failure.description))])
+        .event("warning", JSONText.members(failure))
     }
 }
 
@@ -95,16 +95,15 @@ struct ReplayingEvent: ConsoleEvent {
 /// Values of an element were not sent, or not taken, for this reason. Told once for each element and reason.
 struct NotReplayedEvent: ConsoleEvent {
     let element: String
-    let code: String
-    let reason: String
+    let failure: CommandFailure
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["'\(element)' is not replayed: \(reason)"] }
+    var lines: [String] { ["'\(element)' is not replayed: \(failure)"] }
 
     var json: JSONText {
         .event(
-            "notReplayed", [("element", .string(element)), ("code", .string(code)), ("reason", .string(reason))])
+            "notReplayed", [("element", .string(element))] + JSONText.members(failure))
     }
 }
 
@@ -156,13 +155,14 @@ final class ReplayReport: Sendable {
     /// A value was not sent, or was not taken.
     ///
     /// - Parameter wasSent: whether it counts as sent so far.
-    func noteRefused(_ element: String, _ code: String, _ reason: String, wasSent: Bool = false) {
+    func noteRefused(_ element: String, _ failure: CommandFailure, wasSent: Bool = false) {
         let isNews = state.withLock { state in
             state.counts.refused += 1
             if wasSent { state.counts.sent = max(0, state.counts.sent - 1) }
-            return state.told.count < Self.mostTold && state.told.insert(Told(element: element, code: code)).inserted
+            return state.told.count < Self.mostTold
+                && state.told.insert(Told(element: element, code: failure.code)).inserted
         }
-        if isNews { console.offer(NotReplayedEvent(element: element, code: code, reason: reason)) }
+        if isNews { console.offer(NotReplayedEvent(element: element, failure: failure)) }
     }
 }
 

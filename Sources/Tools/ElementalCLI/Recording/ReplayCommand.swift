@@ -120,7 +120,7 @@ struct ReplayCommand: ReportingCommand {
             await console.emit(ReplayingEvent(recording: recording, speed: speed))
             try await replay.run(recording, on: services.map(\.service), losses: losses) { value, error in
                 if let error {
-                    report.noteRefused(value.element.name, error.code.description, error.message)
+                    report.noteRefused(value.element.name, CommandFailure(error))
                 } else {
                     report.noteSent()
                 }
@@ -205,7 +205,7 @@ private final class ReplaySender: Sendable {
         self.source = source
         self.report = report
         registration = client.device.onRefusal { element, refusal, _ in
-            report.noteRefused(element.name, "refused", refusal.description, wasSent: true)
+            report.noteRefused(element.name, CommandFailure(refusal), wasSent: true)
         }
     }
 
@@ -231,12 +231,15 @@ private final class ReplaySender: Sendable {
         guard case .value(let recorded) = item.content, recorded.service == source else { return }
         let name = recorded.element.name
         guard let element = client.elements[name] else {
-            return report.noteRefused(name, "unknownElement", "\(client.device.name) has no such element")
+            return report.noteRefused(
+                name, CommandFailure("unknownElement", "\(client.device.name) has no such element"))
         }
         guard element.type == recorded.value.type else {
             return report.noteRefused(
-                name, "wrongType",
-                "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file")
+                name,
+                CommandFailure(
+                    "wrongType",
+                    "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file"))
         }
         do throws(ElementalError) {
             try await client.device.waitForRoom(for: recorded.value.wireByteCount)
@@ -244,7 +247,7 @@ private final class ReplaySender: Sendable {
             report.noteSent()
         } catch {
             if error.code == .cancelled || error.code == .notConnected { throw error }
-            report.noteRefused(name, error.code.description, error.message)
+            report.noteRefused(name, CommandFailure(error))
         }
     }
 }

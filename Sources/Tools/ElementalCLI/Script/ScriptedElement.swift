@@ -265,7 +265,7 @@ struct CommandEvent: ConsoleEvent {
             "command",
             [
                 ("element", .string(element)), ("command", .string(command)),
-                ("state", .string(state.rawValue)), ("reason", .optional(problem)),
+                ("state", .string(state.rawValue)), ("message", .optional(problem)),
             ])
     }
 }

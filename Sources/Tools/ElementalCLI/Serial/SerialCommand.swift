@@ -139,8 +139,8 @@ extension Console {
         case .deviceGone(let service): await emit(SerialDeviceEvent(.gone, line, service))
         case .restored(let count): await emit(RestoredEvent(line: line, count: count))
         case .deviceRejected(let reason, let delay):
-            await emit(SerialProblemEvent(line: line, reason: reason, retryIn: delay))
-        case .problem(let reason): await emit(SerialProblemEvent(line: line, reason: reason))
+            await emit(SerialProblemEvent(line: line, reason: .notPublished, message: reason, delay: delay))
+        case .problem(let reason): await emit(SerialProblemEvent(line: line, reason: .leftOut, message: reason))
         }
     }
 }

@@ -37,10 +37,7 @@ struct SerialDeviceEvent: ConsoleEvent {
     var json: JSONText {
         .event(
             "device",
-            [
-                ("state", .string(state.rawValue)), ("line", .string(line)), ("service", .string(service)),
-                ("name", .string(name)),
-            ])
+            JSONText.members(service, name) + [("state", .string(state.rawValue)), ("line", .string(line))])
     }
 }
 
@@ -60,21 +57,26 @@ struct RestoredEvent: ConsoleEvent {
 
 /// What is on a line cannot be used, or a value of it.
 struct SerialProblemEvent: ConsoleEvent {
+    enum Reason: String {
+        /// What is on the line cannot be published.
+        case notPublished
+        /// Something that it said is left out.
+        case leftOut
+    }
+
     let line: String
-    let reason: String
+    let reason: Reason
+    let message: String
     /// When it is listened to again; `nil` if it goes on.
-    var retryIn: Duration?
+    var delay: Duration?
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["\(line): \(reason)" + (retryIn.map { "; next attempt in \($0)" } ?? "")] }
+    var lines: [String] { ["\(line): \(message)" + (delay.map { "; next attempt in \($0)" } ?? "")] }
 
     var json: JSONText {
         .event(
             "problem",
-            [
-                ("line", .string(line)), ("reason", .string(reason)),
-                ("retryIn", retryIn.map { .seconds($0) } ?? .null),
-            ])
+            [("line", .string(line))] + JSONText.members(reason.rawValue, because: message) + JSONText.delay(delay))
     }
 }

@@ -36,7 +36,7 @@ struct PublishedEvent: ConsoleEvent {
 
     var json: JSONText {
         .event(
-            "published", [("service", .string(service)), ("name", .string(name)), ("port", .integer(port))])
+            "published", JSONText.members(service, name) + [("port", .integer(port))])
     }
 }
 
@@ -46,20 +46,20 @@ struct ServiceRetryEvent: ConsoleEvent {
 
     let service: String
     let purpose: Purpose
-    let reason: String
+    let error: ElementalError
     let delay: Duration
 
     var isResult: Bool { false }
 
     var lines: [String] {
         let problem = purpose == .publishing ? "is not published" : "does not listen"
-        return ["\(service) \(problem): \(reason); next attempt in \(delay)"]
+        return ["\(service) \(problem): \(error.message); next attempt in \(delay)"]
     }
 
     var json: JSONText {
         .event(
             purpose == .publishing ? "publishFailed" : "listenFailed",
-            [("service", .string(service)), ("reason", .string(reason)), ("retryIn", .seconds(delay))])
+            [("service", .string(service))] + JSONText.members(error) + JSONText.delay(delay))
     }
 }
 
@@ -67,16 +67,16 @@ struct ServiceRetryEvent: ConsoleEvent {
 struct TrustEvent: ConsoleEvent {
     let service: String
     /// What is wrong and what to do; `nil` if it can be read again.
-    let problem: String?
+    let error: ElementalError?
 
     var isResult: Bool { false }
 
-    var lines: [String] { [problem ?? "'\(service)' can read whom it trusts again"] }
+    var lines: [String] { [error?.message ?? "'\(service)' can read whom it trusts again"] }
 
     var json: JSONText {
         .event(
-            problem == nil ? "trustAvailable" : "trustUnavailable",
-            [("service", .string(service))] + (problem.map { [("reason", .string($0))] } ?? []))
+            error == nil ? "trustAvailable" : "trustUnavailable",
+            [("service", .string(service))] + (error.map { JSONText.members($0) } ?? []))
     }
 }
 
@@ -101,7 +101,7 @@ struct PortEvent: ConsoleEvent {
         case .lost(_, let delay):
             .event(
                 "listenFailed",
-                members + [("reason", .optional(event.reason)), ("retryIn", .seconds(delay))])
+                members + JSONText.members("listeningFailed", because: event.reason) + JSONText.delay(delay))
         case .restored: .event("listening", members)
         }
     }
@@ -120,31 +120,66 @@ struct StoppedEvent: ConsoleEvent {
 
 /// A client connected to the service.
 struct ClientConnectedEvent: ConsoleEvent {
-    let device: String
+    let service: String
+    let client: String
     let address: String
     let role: Role
     /// The identity that it has proven; `nil` for a client that is not paired.
     let fingerprint: Fingerprint?
 
-    init(_ device: ElementalDevice) {
-        self.device = device.name
-        address = device.addressText
-        role = device.grantedRole ?? .plain
-        fingerprint = device.fingerprint
-    }
-
     var isResult: Bool { false }
 
     var lines: [String] {
-        ["\(device) connected from \(address)" + (fingerprint == nil ? "" : ", with the role \(role.rawValue)")]
+        ["\(client) connected from \(address)" + (fingerprint == nil ? "" : ", with the role \(role.rawValue)")]
     }
 
     var json: JSONText {
         .event(
             "connected",
             [
-                ("device", .string(device)), ("address", .string(address)), ("role", .string(role.rawValue)),
+                ("service", .string(service)), ("client", .string(client)), ("address", .string(address)),
+                ("role", .string(role.rawValue)),
                 ("fingerprint", .optional(fingerprint.map { "\($0)" })),
             ])
+    }
+}
+
+extension ClientConnectedEvent {
+    init(_ device: ElementalDevice, to service: String) {
+        self.service = service
+        client = device.name
+        address = device.addressText
+        role = device.grantedRole ?? .plain
+        fingerprint = device.fingerprint
+    }
+}
+
+/// A client of the service is not connected any more.
+struct ClientDisconnectedEvent: ConsoleEvent {
+    let service: String
+    let client: String
+    let reason: DisconnectReason
+
+    var isResult: Bool { false }
+
+    var lines: [String] { ["\(client) disconnected: \(reason)"] }
+
+    var json: JSONText {
+        .event("disconnected", [("service", .string(service)), ("client", .string(client))] + reason.members)
+    }
+}
+
+/// A client set an element.
+struct ClientValueEvent: ConsoleEvent {
+    let arrived: ArrivedValue
+    let service: String
+    let client: String
+
+    var isResult: Bool { true }
+
+    var lines: [String] { ["\(arrived.element.briefLine(arrived.value))  from \(client)"] }
+
+    var json: JSONText {
+        .event("value", [("service", .string(service)), ("client", .string(client))] + arrived.members)
     }
 }

@@ -73,16 +73,17 @@ struct PairingClosedEvent: ConsoleEvent {
 /// A client gave the right code and could not be stored.
 struct PairingFailedEvent: ConsoleEvent {
     let service: String
-    let device: String
-    let reason: String
+    let client: String
+    let error: ElementalError
 
     var isResult: Bool { false }
 
-    var lines: [String] { [reason] }
+    var lines: [String] { [error.message] }
 
     var json: JSONText {
         .event(
-            "pairingFailed", [("service", .string(service)), ("device", .string(device)), ("reason", .string(reason))])
+            "pairingFailed",
+            [("service", .string(service)), ("client", .string(client))] + JSONText.members(error))
     }
 }
 
@@ -103,8 +104,8 @@ struct ClientPairedEvent: ConsoleEvent {
         .event(
             "paired",
             [
-                ("device", .string(client.name)), ("fingerprint", .string("\(client.fingerprint)")),
-                ("role", .string(role)), ("service", .string(service)),
+                ("service", .string(service)), ("client", .string(client.name)),
+                ("fingerprint", .string("\(client.fingerprint)")), ("role", .string(role)),
             ])
     }
 }

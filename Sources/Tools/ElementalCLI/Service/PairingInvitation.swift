@@ -46,7 +46,7 @@ struct PairingInvitation: Sendable {
         case .openedByAdmin: await console.emit(PairingOpenedByAdminEvent(service: service))
         case .closed: await console.emit(PairingClosedEvent(service: service, command: openingCommand))
         case .failed(let client, let error):
-            await console.emit(PairingFailedEvent(service: service, device: client.name, reason: error.message))
+            await console.emit(PairingFailedEvent(service: service, client: client.name, error: error))
         case .paired(let client): await console.emit(ClientPairedEvent(service: service, client: client))
         }
     }

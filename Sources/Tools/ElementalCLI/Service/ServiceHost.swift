@@ -94,7 +94,7 @@ struct ServiceHost: Sendable {
 
     private func report(_ error: ElementalError, of purpose: ServiceRetryEvent.Purpose, _ delay: Duration) async {
         await console.emit(
-            ServiceRetryEvent(service: service.service, purpose: purpose, reason: error.message, delay: delay))
+            ServiceRetryEvent(service: service.service, purpose: purpose, error: error, delay: delay))
     }
 
     private func reportListening(_ port: Int) async {
@@ -120,23 +120,26 @@ struct ServiceHost: Sendable {
                 switch item {
                 case .device(let device, let values):
                     let name = device.name
-                    await console.emit(ClientConnectedEvent(device))
+                    await console.emit(ClientConnectedEvent(device, to: service.service))
                     guard let values else {
                         names[device] = name
                         continue
                     }
                     group.addTask {
                         for await value in values {
-                            await console.emit(ValueEvent(arrived: value, device: name, showsSender: true))
+                            await console.emit(
+                                ClientValueEvent(arrived: value, service: service.service, client: name))
                         }
                         guard let reason = try? await device.waitUntilDisconnected() else { return }
                         reportedCount.withLock { $0 -= 1 }
-                        await console.emit(DisconnectedEvent(device: name, reason: reason))
+                        await console.emit(
+                            ClientDisconnectedEvent(service: service.service, client: name, reason: reason))
                     }
                 case .event(.deviceDisconnected(let device, let reason)):
                     // With values it is reported behind the last of them. A task that waits for it would take 3 KiB.
                     guard let name = names.removeValue(forKey: device) else { continue }
-                    await console.emit(DisconnectedEvent(device: name, reason: reason))
+                    await console.emit(
+                        ClientDisconnectedEvent(service: service.service, client: name, reason: reason))
                 case .event(.listening(let port)):
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
@@ -151,9 +154,9 @@ struct ServiceHost: Sendable {
                     await invitation.extend(as: nil)
                 case .event(.pairing(let event)): await invitation.report(event)
                 case .event(.trustUnavailable(let error)):
-                    await console.emit(TrustEvent(service: service.service, problem: error.message))
+                    await console.emit(TrustEvent(service: service.service, error: error))
                 case .event(.trustAvailable):
-                    await console.emit(TrustEvent(service: service.service, problem: nil))
+                    await console.emit(TrustEvent(service: service.service, error: nil))
                 case .event(.stopped): return
                 // A failure ends the command, which says it.
                 case .event(.deviceConnected), .event(.failed): break

@@ -21,7 +21,7 @@ struct ServingEvent: ConsoleEvent {
 
     var json: JSONText {
         .event(
-            "serving", [("url", .string(url)), ("tokenFile", .optional(tokenFile)), ("note", .optional(note))])
+            "serving", [("url", .string(url)), ("tokenFile", .optional(tokenFile)), ("message", .optional(note))])
     }
 }
 
@@ -29,8 +29,9 @@ struct ServingEvent: ConsoleEvent {
 struct SessionStateEvent: ConsoleEvent {
     let key: ServiceKey
     let state: String
-    let why: String?
-    let retryIn: Duration?
+    let reason: String?
+    let message: String?
+    let delay: Duration?
 
     /// `nil` for states of which nobody needs to know.
     ///
@@ -41,59 +42,53 @@ struct SessionStateEvent: ConsoleEvent {
         self.key = key
         switch state {
         case .connecting: return nil
-        case .connected: (self.state, why, retryIn) = ("connected", nil, nil)
+        case .connected: (self.state, reason, message, delay) = ("connected", nil, nil, nil)
         case .away(let problem, let delay):
             let offer = problem.kind == .turnedAway ? "; if it wants paired clients, type: \(advice)" : ""
-            (self.state, why, retryIn) = ("away", problem.message + offer, delay)
-        case .refused(let refusal):
-            switch refusal.kind {
-            case .notPaired: (self.state, why) = ("notPaired", "\(refusal.message); type: \(advice)")
-            case .identityChanged:
-                let remedy =
-                    "elemental trust list\(access.stateOptions), elemental trust revoke NAME\(access.stateOptions), and "
-                    + "then \(advice)"
-                (self.state, why) = ("identityChanged", "\(refusal.message); type: \(remedy)")
-            case .noElements, .turnedAway, .unreachable: (self.state, why) = ("refused", refusal.message)
-            }
-            retryIn = nil
-        case .gone: (self.state, why, retryIn) = ("gone", nil, nil)
+            (self.state, reason, message, self.delay) = ("away", problem.code, problem.message + offer, delay)
+        case .refused(let problem):
+            let remedy =
+                switch problem.kind {
+                case .notPaired: "; type: \(advice)"
+                case .identityChanged:
+                    "; type: elemental trust list\(access.stateOptions), elemental trust revoke "
+                        + "NAME\(access.stateOptions), and then \(advice)"
+                case .noElements, .turnedAway, .unreachable: ""
+                }
+            (self.state, reason, message, delay) = ("refused", problem.code, problem.message + remedy, nil)
+        case .gone: (self.state, reason, message, delay) = ("gone", nil, nil, nil)
         }
     }
 
     /// It cannot be served, for another reason than the service's.
-    init(_ key: ServiceKey, refused why: String) {
+    init(_ key: ServiceKey, refused reason: String, _ message: String) {
         self.key = key
-        (state, self.why, retryIn) = ("refused", why, nil)
+        (state, self.reason, self.message, delay) = ("refused", reason, message, nil)
     }
 
     var isResult: Bool { false }
 
-    var lines: [String] {
-        let what = state == "notPaired" || state == "identityChanged" ? "refused" : state
-        return ["\(key) is \(what)" + (why.map { ": \($0)" } ?? "")]
-    }
+    var lines: [String] { ["\(key) is \(state)" + (message.map { ": \($0)" } ?? "")] }
 
     var json: JSONText {
         .event(
             "serviceState",
-            [
-                ("service", .optional(key.service)), ("name", .string(key.name)), ("state", .string(state)),
-                ("why", .optional(why)), ("retryIn", retryIn.map { .seconds($0) } ?? .null),
-            ])
+            JSONText.members(key) + [("state", .string(state))] + JSONText.members(reason, because: message)
+                + JSONText.delay(delay))
     }
 }
 
 /// Services cannot be looked for. It is tried again and again, which is not told.
 struct BrowsingFailedEvent: ConsoleEvent {
-    let reason: String
+    let error: ElementalError
     let delay: Duration
 
     var isResult: Bool { false }
 
-    var lines: [String] { ["services cannot be found: \(reason); trying again until it works"] }
+    var lines: [String] { ["services cannot be found: \(error.message); trying again until it works"] }
 
     var json: JSONText {
-        .event("browsingFailed", [("reason", .string(reason)), ("retryIn", .seconds(delay))])
+        .event("browsingFailed", JSONText.members(error) + JSONText.delay(delay))
     }
 }
 
@@ -124,10 +119,7 @@ struct ValueLeftOutEvent: ConsoleEvent {
     var json: JSONText {
         .event(
             "valueLeftOut",
-            [
-                ("service", .optional(key.service)), ("name", .string(key.name)), ("element", .string(element)),
-                ("bytes", .integer(byteCount)),
-            ])
+            JSONText.members(key) + [("element", .string(element)), ("bytes", .integer(byteCount))])
     }
 }
 

@@ -23,12 +23,11 @@ final class SessionReporter: Sendable {
         case .place(let key, let place): places.withLock { $0[key] = place }
         case .state(let key, let state): note(state, of: key)
         case .browsingFailed(let error, let delay):
-            let reason = error.message
             let isNews = browsingFailure.withLock { told in
-                defer { told = reason }
-                return told != reason
+                defer { told = error.message }
+                return told != error.message
             }
-            if isNews { console.offer(BrowsingFailedEvent(reason: reason, delay: delay)) }
+            if isNews { console.offer(BrowsingFailedEvent(error: error, delay: delay)) }
         case .browsingWorks:
             if browsingFailure.withLock({ $0.take() }) != nil { console.offer(BrowsingWorksEvent()) }
         case .tooMany(let count): console.offer(TooManyServicesEvent(count: count))
@@ -47,7 +46,9 @@ final class SessionReporter: Sendable {
             isNews = told.withLock { $0.removeValue(forKey: key) } != nil
             _ = places.withLock { $0.removeValue(forKey: key) }
         } else {
-            isNews = told.withLock { $0.updateValue(event.state, forKey: key) } != event.state
+            // What a service is away for may change with each attempt.
+            let news = event.state == "refused" ? event.reason ?? "" : event.state
+            isNews = told.withLock { $0.updateValue(news, forKey: key) } != news
         }
         if isNews { console.offer(event) }
     }

@@ -46,7 +46,7 @@ struct InteractiveSession: Sendable {
     private func printValues() async {
         guard let values = client.values else { return }
         for await arrived in values {
-            let event = ValueEvent(arrived: arrived, device: client.device.name)
+            let event = ValueEvent(arrived: arrived, key: client.device.key)
             let isWatched = watched.ids.withLock { ids in
                 guard ids.contains(arrived.element.id) else { return false }
                 console.put(event)
@@ -89,7 +89,7 @@ struct InteractiveSession: Sendable {
         case .get(let names):
             for element in try elements(names) {
                 if let newest = client.arrivalTimes.newest(element, of: device) {
-                    await console.emit(ValueEvent(arrived: newest, device: device.name))
+                    await console.emit(ValueEvent(arrived: newest, key: device.key))
                 } else if !names.isEmpty {
                     await console.talk("\(element.name) has no value yet")
                 }
@@ -106,7 +106,7 @@ struct InteractiveSession: Sendable {
                 ids.formUnion(wanted.map(\.id))
                 return wanted.compactMap { element in
                     client.arrivalTimes.newest(element, of: device).map { newest in
-                        let event = ValueEvent(arrived: newest, device: device.name)
+                        let event = ValueEvent(arrived: newest, key: device.key)
                         console.put(event)
                         return event
                     }
@@ -116,8 +116,8 @@ struct InteractiveSession: Sendable {
         case .unwatch(let names):
             let unwanted = try elements(names)
             watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
-        case .stats: await console.emit(StatisticsEvent(statistics: device.statistics, device: device.name))
-        case .ping: await console.emit(PingEvent(time: try await device.ping(timeout: timeout), device: device.name))
+        case .stats: await console.emit(StatisticsEvent(statistics: device.statistics, key: device.key))
+        case .ping: await console.emit(PingEvent(time: try await device.ping(timeout: timeout), key: device.key))
         case .help: for line in SessionLine.helpText.split(separator: "\n") { await console.talk(String(line)) }
         case .quit: break
         }

@@ -1,10 +1,11 @@
 import Elemental
+import ElementalFollowing
 import Support
 
 /// What a connection has transferred.
 struct StatisticsEvent: ConsoleEvent {
     let statistics: DeviceStatistics
-    let device: String
+    let key: ServiceKey
 
     var isResult: Bool { true }
 
@@ -42,24 +43,22 @@ struct StatisticsEvent: ConsoleEvent {
             ("outdated", statistics.messagesOutdated), ("overrun", statistics.messagesOverrun),
             ("forged", statistics.datagramsForged), ("datagramErrors", statistics.datagramErrors),
         ]
-        let others = [
-            ("roundTripTime", statistics.roundTripTime.map { JSONText.seconds($0) } ?? .null),
-            ("device", JSONText.string(device)),
-        ]
-        return .event("statistics", counts.map { ($0.0, .integer($0.1)) } + others)
+        let time = statistics.roundTripTime.map { JSONText.seconds($0) } ?? .null
+        return .event(
+            "statistics", JSONText.members(key) + counts.map { ($0.0, .integer($0.1)) } + [("roundTripTime", time)])
     }
 }
 
 /// The service answered a ping.
 struct PingEvent: ConsoleEvent {
     let time: Duration
-    let device: String
+    let key: ServiceKey
 
     var isResult: Bool { true }
 
-    var lines: [String] { ["\(device) answered in \(time.microsecondsText) µs"] }
+    var lines: [String] { ["\(key.name) answered in \(time.microsecondsText) µs"] }
 
     var json: JSONText {
-        .event("ping", [("microseconds", .number(time.microsecondsText)), ("device", .string(device))])
+        .event("ping", JSONText.members(key) + [("microseconds", .number(time.microsecondsText))])
     }
 }

@@ -1,3 +1,5 @@
+import ElementalFollowing
+import ElementalWire
 import SignalR
 import Support
 
@@ -13,35 +15,40 @@ struct HubConnectionEvent: ConsoleEvent {
 
     let url: String
     let change: Change
+    /// The service that is bridged over this connection.
+    var key: ServiceKey?
 
     var isResult: Bool { false }
 
     var lines: [String] {
-        switch change {
-        case .opened(let transport): ["connected to \(url)" + (transport.map { " over \($0)" } ?? "")]
-        case .willReconnect(let error): ["\(url) is away: \(Self.reason(error)); trying again"]
-        case .didReconnect: ["connected to \(url) again"]
-        case .closed(let error): ["\(url) ended the connection: \(Self.reason(error))"]
-        }
+        let lines =
+            switch change {
+            case .opened(let transport): ["connected to \(url)" + (transport.map { " over \($0)" } ?? "")]
+            case .willReconnect(let error): ["\(url) is away: \(Self.reason(error)); trying again"]
+            case .didReconnect: ["connected to \(url) again"]
+            case .closed(let error): ["\(url) ended the connection: \(Self.reason(error))"]
+            }
+        return key.map { key in lines.map { "\(key): \($0)" } } ?? lines
     }
 
     var json: JSONText {
         switch change {
         case .opened(let transport):
-            .event("connected", [("hub", .string(url)), ("transport", .optional(transport.map { "\($0)" }))])
+            .event("connected", members + [("transport", .optional(transport.map { "\($0)" }))])
         case .willReconnect(let error): loss("willReconnect", error)
-        case .didReconnect: .event("didReconnect", [("hub", .string(url))])
+        case .didReconnect: .event("didReconnect", members)
         case .closed(let error): loss("disconnected", error)
         }
+    }
+
+    private var members: JSONText.Members {
+        [("hub", .string(url))] + (key.map { JSONText.members($0) } ?? [])
     }
 
     private func loss(_ name: String, _ error: SignalRError?) -> JSONText {
         .event(
             name,
-            [
-                ("hub", .string(url)), ("reason", .string(Self.reason(error))),
-                ("code", .string(error?.code.description ?? "closed")),
-            ])
+            members + JSONText.members(error?.code.description ?? "closed", because: Self.reason(error)))
     }
 
     private static func reason(_ error: SignalRError?) -> String { error?.description ?? "in good order" }
@@ -86,4 +93,31 @@ struct HubSentEvent: ConsoleEvent {
     var lines: [String] { ["sent \(method)"] }
 
     var json: JSONText { .event("sent", [("method", .string(method))]) }
+}
+
+/// A bridge to a hub begins, and this is who controls the service thereby.
+struct HubBridgingEvent: ConsoleEvent {
+    let key: ServiceKey
+    let url: String
+    let controls: Bool
+    /// What the service has granted; `nil` if the connection is not encrypted.
+    let role: Role?
+
+    var isResult: Bool { false }
+
+    var lines: [String] {
+        [
+            controls
+                ? "whoever may call this client's methods through the hub \(url) controls \(key)"
+                : "the hub \(url) is told what \(key) says and sets nothing there; --control would let it"
+        ]
+    }
+
+    var json: JSONText {
+        .event(
+            "bridging",
+            JSONText.members(key) + [
+                ("hub", .string(url)), ("control", .bool(controls)), ("role", .optional(role?.rawValue)),
+            ])
+    }
 }

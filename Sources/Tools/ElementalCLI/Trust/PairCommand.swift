@@ -119,7 +119,7 @@ struct PairCommand: ReportingCommand {
 /// A service and this user are paired.
 struct PairedEvent: ConsoleEvent {
     let service: String
-    let device: String
+    let instance: String
     let fingerprint: Fingerprint
     /// What this user may do there.
     let role: Role
@@ -128,7 +128,7 @@ struct PairedEvent: ConsoleEvent {
 
     init(_ service: TrustedService, wanted: Role) {
         self.service = service.service
-        device = service.instance
+        instance = service.instance
         fingerprint = service.fingerprint
         role = service.role ?? .observe
         self.wanted = wanted
@@ -138,14 +138,15 @@ struct PairedEvent: ConsoleEvent {
 
     var lines: [String] {
         let less = role < wanted ? ", which is the most that the service offers" : ""
-        return ["paired with \(device) (\(service)), as \(role.rawValue)\(less)", "  its fingerprint: \(fingerprint)"]
+        return [
+            "paired with \(instance) (\(service)), as \(role.rawValue)\(less)", "  its fingerprint: \(fingerprint)",
+        ]
     }
 
     var json: JSONText {
         .event(
             "paired",
-            [
-                ("service", .string(service)), ("device", .string(device)),
+            JSONText.members(service, instance) + [
                 ("fingerprint", .string("\(fingerprint)")), ("role", .string(role.rawValue)),
             ])
     }

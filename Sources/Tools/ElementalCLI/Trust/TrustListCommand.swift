@@ -43,7 +43,10 @@ struct TrustedPeerEvent: ConsoleEvent {
     }
 
     let kind: Kind
+    /// The client's name, or the instance's.
     let name: String
+    /// The service's name; `nil` for a client.
+    let service: String?
     let fingerprint: Fingerprint
     /// What it may do, or for a service what it lets this user do; `nil` for a role of a newer version.
     let role: Role?
@@ -58,6 +61,7 @@ struct TrustedPeerEvent: ConsoleEvent {
     init(_ client: TrustedClient, isRevoked: Bool = false) {
         kind = .client
         name = client.name
+        service = nil
         fingerprint = client.fingerprint
         role = client.role
         switch client.services {
@@ -71,7 +75,8 @@ struct TrustedPeerEvent: ConsoleEvent {
 
     init(_ service: TrustedService, isRevoked: Bool = false) {
         kind = .service
-        name = "\(service.service)/\(service.instance)"
+        name = service.instance
+        self.service = service.service
         fingerprint = service.fingerprint
         role = service.role
         services = nil
@@ -93,14 +98,15 @@ struct TrustedPeerEvent: ConsoleEvent {
         let by = pairedBy.map { ", let in by \($0.short)" } ?? ""
         let pending = isPending ? ", pending: it counts for nothing until it is paired again" : ""
         return [
-            "\(verb)\(kind) '\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)\(pending)",
+            "\(verb)\(kind) '\(service.map { "\($0)/" } ?? "")\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)\(pending)",
             "  \(fingerprint)",
         ]
     }
 
     var json: JSONText {
-        var members: JSONText.Members = [
-            ("kind", .string(kind.rawValue)), ("name", .string(name)), ("fingerprint", .string("\(fingerprint)")),
+        var members: JSONText.Members = service == nil ? [("client", .string(name))] : JSONText.members(service, name)
+        members += [
+            ("kind", .string(kind.rawValue)), ("fingerprint", .string("\(fingerprint)")),
             ("role", .optional(role?.rawValue)),
         ]
         if kind == .service { members.append(("pending", .bool(isPending))) }

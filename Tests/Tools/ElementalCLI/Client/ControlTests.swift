@@ -143,7 +143,7 @@ struct ControlTests {
                         try session.writeLine("set Raw=@\(folder)/file")
                         try await session.nextEvent("error") { error in
                             let message: String = error["message"] ?? ""
-                            return error["code"] == "timedOut" && message.contains("accepts nothing more")
+                            return error["reason"] == "timedOut" && message.contains("accepts nothing more")
                         }
                     }
                 }
@@ -158,7 +158,7 @@ struct ControlTests {
                 try await watch.nextEvent("value")
                 try await service.expectExit(after: signal)
                 let end = try await watch.nextEvent("disconnected")
-                #expect(end["code"] == "shutDown")
+                #expect(end["reason"] == "shutDown")
                 #expect(end["expected"] == true)
             }
         }

@@ -95,11 +95,11 @@ struct ImpersonationTests {
             try await eventually("both are found") { Self.found(browser).contains("lab/harmless") }
             // Listed last, so that the false ones have been seen by then.
             try await withService("Last", speed: "1", avahi) { _ in
-                try await browser.nextEvent("found") { $0["name"] == "Last" }
+                try await browser.nextEvent("found") { $0["instance"] == "Last" }
             }
-            try await browser.nextEvent("gone") { $0["name"] == "Last" }
+            try await browser.nextEvent("gone") { $0["instance"] == "Last" }
             #expect(Self.found(browser).sorted() == ["lab/Last", "lab/Rover", "lab/harmless"])
-            let rover = browser.lines(of: .output).compactMap { JSONLine($0) }.filter { $0["name"] == "Rover" }
+            let rover = browser.lines(of: .output).compactMap { JSONLine($0) }.filter { $0["instance"] == "Rover" }
             #expect(rover.map(\.event) == ["found"], "\(browser.transcript)")
         }
         #expect(try await get("lab/Rover", avahi) == ["Speed=0.5"])
@@ -134,7 +134,7 @@ struct ImpersonationTests {
 
     private static func found(_ browser: ChildProcess) -> [String] {
         browser.events("found").map { json in
-            let (service, name): (String?, String?) = (json["service"], json["name"])
+            let (service, name): (String?, String?) = (json["service"], json["instance"])
             return "\(service ?? "")/\(name ?? "")"
         }
     }

@@ -21,8 +21,8 @@ struct ReconnectOptionTests {
             let loss = try await watch.nextEvent("willReconnect")
             #expect(loss.number("attempt") == 1)
             #expect(loss.number("delay") == 1)
-            #expect(loss["reason"] != String?.none)
-            #expect(["closedByPeer", "networkError"].contains(loss["code"] ?? ""))
+            #expect(loss["message"] != String?.none)
+            #expect(["closedByPeer", "networkError"].contains(loss["reason"] ?? ""))
             try await withCommand(Self.service("0.75", port: port)) { _ in
                 // The second value ends the command; events and values are written by separate tasks.
                 try await watch.expectExit()

@@ -17,13 +17,13 @@ struct TwoHostControlTests {
         try await TestBed.with { bed in
             try await publish(bed.a, "Rover A") { onA in
                 try await publish(bed.b, "Rover B") { onB in
-                    try await onA.nextEvent("published") { $0["name"] == "Rover A" }
-                    try await onB.nextEvent("published") { $0["name"] == "Rover B" }
+                    try await onA.nextEvent("published") { $0["instance"] == "Rover A" }
+                    try await onB.nextEvent("published") { $0["instance"] == "Rover B" }
                     for (host, other, service, name) in [
                         (bed.a, bed.b, onB, "Rover B"), (bed.b, bed.a, onA, "Rover A"),
                     ] {
                         try await host.withCommand(["browse", "--json"]) { browser in
-                            let found = try await browser.nextEvent("found") { $0["name"] == name }
+                            let found = try await browser.nextEvent("found") { $0["instance"] == name }
                             #expect(found["service"] == "robot")
                             #expect(found["addresses"] == [other.address])
                         }
@@ -73,12 +73,13 @@ struct TwoHostControlTests {
                     try await browser.nextEvent("found")
                     await bed.a.avahi.kill()
                     let failed = try await service.nextEvent("publishFailed")
-                    try await browser.nextEvent("discoveryFailed") { json in
-                        let reason: String? = json["reason"]
-                        return reason?.contains("systemctl start avahi-daemon") == true
+                    try await browser.nextEvent("browsingFailed") { json in
+                        let message: String? = json["message"]
+                        return json["reason"] == "discoveryFailed"
+                            && message?.contains("systemctl start avahi-daemon") == true
                     }
                     try await bed.a.avahi.start()
-                    try await service.nextEvent("published", after: failed.place) { $0["name"] == "Rover" }
+                    try await service.nextEvent("published", after: failed.place) { $0["instance"] == "Rover" }
                 }
                 try await bed.b.expectSuccess("get", "robot", "Speed")
             }

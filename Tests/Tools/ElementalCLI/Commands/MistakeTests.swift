@@ -111,7 +111,7 @@ struct MistakeTests {
         #expect(result.status == .exited(64) && result.errors.contains { $0.contains("1 to 65535") })
         #expect(result.output.count == 1)
         let error = try #require(result.output.first.flatMap { JSONLine($0) })
-        #expect(error.event == "error" && error["code"] == "usage")
+        #expect(error.event == "error" && error["reason"] == "usage")
     }
 
     @Test("as a process: an unknown subcommand")

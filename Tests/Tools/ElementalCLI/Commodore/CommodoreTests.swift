@@ -24,7 +24,7 @@ struct CommodoreTests {
                 }
                 try terminal.writeLine("value 4 $C849")
                 let value = try await gateway.nextEvent("value") { $0["element"] == "line" && $0["value"] == "Hi" }
-                let names: [String?] = [value["service"], value["device"]]
+                let names: [String?] = [value["service"], value["instance"]]
                 #expect(names == ["machine", "Den"])
                 try terminal.writeLine("nonsense")
                 try await terminal.nextLine(of: .error) { $0.contains("nonsense") && $0.contains("help") }
@@ -58,7 +58,7 @@ struct CommodoreTests {
             try await isOpen()
             third.closeOutput()
             try await gateway.nextEvent("line") {
-                $0["state"] == "lost" && $0["reason"] != "replaced by another connection"
+                $0["state"] == "lost" && $0["message"] != "replaced by another connection"
             }
         }
     }

@@ -31,7 +31,7 @@ struct DoctorTests {
                     #expect(multicast.count == 1)
                     for (_, finding) in multicast {
                         #expect(finding["state"] == "ok")
-                        let text: String = finding["text"] ?? ""
+                        let text: String = finding["message"] ?? ""
                         #expect(text.hasPrefix("2 hosts answer"), "\(text)")
                     }
                 }
@@ -59,7 +59,7 @@ struct DoctorTests {
             func expect(_ text: String) async throws {
                 try await withCommand(["doctor", "--json", "--state", state], environment: Self.withoutBus) { doctor in
                     try await doctor.expectExit(1)
-                    #expect(Self.findings(doctor)["state directory"]?["text"] == text, "\(doctor.transcript)")
+                    #expect(Self.findings(doctor)["state directory"]?["message"] == text, "\(doctor.transcript)")
                 }
             }
             try await expect("\(state) is made by the first command that needs an identity")

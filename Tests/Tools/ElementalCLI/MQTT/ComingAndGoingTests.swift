@@ -108,7 +108,7 @@ struct ComingAndGoingTests {
                             try await BridgeBed.withPublishedService(
                                 "robot", "Arm \u{272}", ["1:Level:uint8=2"], environment: environment
                             ) { second in
-                                try await bridge.nextEvent("notShown")
+                                try await bridge.nextEvent("notShown") { $0["reason"] == "invalidTopic" }
                                 first.send(signal: SIGTERM)
                                 try await watch.wait(for: device("level"), toBe: "2")
                                 try await watch.wait(for: device.availability, toBe: "online")

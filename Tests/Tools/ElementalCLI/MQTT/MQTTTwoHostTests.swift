@@ -29,7 +29,7 @@ struct MQTTTwoHostTests {
                         var lost: TranscriptPlace?
                         try await bed.a.withCommand(rover) { rover in
                             try await bridge.nextEvent("serviceState") {
-                                $0["name"] == "Rover" && $0["state"] == "connected"
+                                $0["instance"] == "Rover" && $0["state"] == "connected"
                             }
                             try await watch.nextLine { $0 == "elemental/robot/rover/pace 0.5" }
                             // The other host's end, so that this one still finds its own service.
@@ -37,12 +37,12 @@ struct MQTTTwoHostTests {
                             for number in 1...200 { try rover.writeLine("Pace=\(number)") }
                             rover.send(signal: SIGKILL)
                             lost = try await bridge.nextEvent("serviceState") {
-                                $0["name"] == "Rover" && $0["state"] != "connected"
+                                $0["instance"] == "Rover" && $0["state"] != "connected"
                             }.place
                         }
                         try await bed.a.withCommand(rover) { rover in
                             try await bridge.nextEvent("serviceState", after: lost) {
-                                $0["name"] == "Rover" && $0["state"] == "connected"
+                                $0["instance"] == "Rover" && $0["state"] == "connected"
                             }
                             try rover.writeLine("Pace=0.25")
                             try await bed.restoreLink()

@@ -203,7 +203,7 @@ struct ValueTests {
                     try await MosquittoClient.publish(port: broker.port, set, "1", isRetained: true)
                     try await BridgeBed.withBridge(broker.port, [target], ["--control"]) { bridge in
                         try await bridge.nextEvent("notPassed") {
-                            $0["element"] == "Speed" && $0["direction"] == "toDevice"
+                            $0["element"] == "Speed" && $0["direction"] == "toDevice" && $0["reason"] == "notAllowed"
                         }
                         try await MosquittoClient.publish(port: broker.port, set, "0.75")
                         try await watch.wait(for: device("speed"), toBe: "0.75")

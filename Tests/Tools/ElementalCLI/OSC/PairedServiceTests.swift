@@ -24,7 +24,9 @@ struct PairedServiceTests {
                 if hasControl {
                     try await lamp.process.nextEvent("value") { $0.number("value") == 0.25 }
                 } else {
-                    try await bridge.nextEvent("notPassed") { $0["direction"] == "toDevice" }
+                    try await bridge.nextEvent("notPassed") {
+                        $0["direction"] == "toDevice" && $0["reason"] == "notAllowed"
+                    }
                 }
                 // Whoever asks is answered with what it is: a surface that set it may rest for a while first.
                 try send([])

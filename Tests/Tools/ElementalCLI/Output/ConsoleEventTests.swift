@@ -1,3 +1,4 @@
+import ElementalFollowing
 import Foundation
 import Testing
 import Zeroconf
@@ -15,14 +16,17 @@ struct ConsoleEventTests {
         ArrivedValue(try element(value.type, unit: unit), value, time: Date(timeIntervalSince1970: 1_700_000_000.25))
     }
 
+    private static let rover = ServiceKey(service: "robot", name: "Rover")
+
     private static func text(_ event: some ConsoleEvent) -> [String] { event.jsonLines.map(\.text) }
 
     @Test
     func aValueKeepsItsDigitsAndEscapesItsSender() throws {
         let event = ValueEvent(
-            arrived: try Self.value(.int64(9_007_199_254_740_993), unit: "m/s"), device: "a\u{1B}\"b")
+            arrived: try Self.value(.int64(9_007_199_254_740_993), unit: "m/s"),
+            key: ServiceKey(service: nil, name: "a\u{1B}\"b"))
         let json =
-            #"{"event":"value","element":"Speed","value":9007199254740993,"device":"a\u001b\"b","#
+            #"{"event":"value","service":null,"instance":"a\u001b\"b","element":"Speed","value":9007199254740993,"#
             + #""time":1700000000.25}"#
         #expect(Self.text(event) == [json])
         #expect(event.lines == ["Speed=9007199254740993 m/s"])
@@ -31,17 +35,20 @@ struct ConsoleEventTests {
 
     @Test
     func aNumberThatJSONDoesNotHaveIsAString() throws {
-        let event = ValueEvent(arrived: try Self.value(.float(.nan)), device: "x")
-        #expect(Self.text(event)[0].contains(#""value":"nan","device":"x""#))
+        let event = ValueEvent(arrived: try Self.value(.float(.nan)), key: Self.rover)
+        #expect(Self.text(event)[0].contains(#""value":"nan","time":"#))
     }
 
     @Test
     func aLongValueIsNotRepeated() throws {
         let long = ElementValue.string(String(repeating: "x", count: 1025))
-        let event = SetEvent(element: try Self.element(.string), value: long, device: "Rover")
-        #expect(Self.text(event) == [#"{"event":"set","element":"Speed","byteCount":1025,"device":"Rover"}"#])
+        let event = SetEvent(element: try Self.element(.string), value: long, key: Self.rover)
+        #expect(
+            Self.text(event) == [
+                #"{"event":"set","service":"robot","instance":"Rover","element":"Speed","byteCount":1025}"#
+            ])
         #expect(event.lines == ["Speed: 1025 bytes"])
-        let received = ValueEvent(arrived: try Self.value(long), device: "Rover", showsSender: true)
+        let received = ClientValueEvent(arrived: try Self.value(long), service: "lamp", client: "Rover")
         #expect(received.lines == ["Speed: 1025 bytes  from Rover"])
     }
 
@@ -49,12 +56,12 @@ struct ConsoleEventTests {
     func aLineTellsAllItsMembersInEveryState() {
         #expect(
             Self.text(LineEvent.ready("/dev/pts/3"))
-                == [#"{"event":"line","state":"ready","line":"/dev/pts/3","reason":null,"retryIn":null}"#])
+                == [#"{"event":"line","state":"ready","line":"/dev/pts/3","message":null,"delay":null}"#])
         #expect(
-            Self.text(LineEvent.open) == [#"{"event":"line","state":"open","line":null,"reason":null,"retryIn":null}"#])
+            Self.text(LineEvent.open) == [#"{"event":"line","state":"open","line":null,"message":null,"delay":null}"#])
         let lost = LineEvent.lost("unplugged", retryIn: .milliseconds(500))
         #expect(
-            Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"reason":"unplugged","retryIn":0.5}"#])
+            Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"message":"unplugged","delay":0.5}"#])
         #expect(lost.lines == ["the line is lost: unplugged; next attempt in 0.5 seconds"])
         #expect(!lost.isResult)
     }
@@ -86,7 +93,7 @@ struct ConsoleEventTests {
         #expect(event.lines == [line + end])
         #expect(
             Self.text(event) == [
-                #"{"event":"found","service":"robot","name":"Rover","host":"pi.local","port":41847,"addresses":[],"#
+                #"{"event":"found","service":"robot","instance":"Rover","host":"pi.local","port":41847,"addresses":[],"#
                     + json + #","trust":"none","role":null}"#
             ])
     }
@@ -94,7 +101,10 @@ struct ConsoleEventTests {
     @Test
     func aFailureIsAnEvent() {
         let failure = CommandFailure("timedOut", "too late")
-        #expect(Self.text(failure) == [#"{"event":"error","code":"timedOut","message":"too late"}"#])
+        #expect(
+            Self.text(failure) == [
+                #"{"event":"error","reason":"timedOut","code":"timedOut","message":"too late"}"#
+            ])
         #expect(failure.lines == ["elemental: too late"])
     }
 }

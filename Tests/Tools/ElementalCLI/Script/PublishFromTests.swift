@@ -138,8 +138,8 @@ struct PublishFromTests {
         try await withService(script) { service, target, folder in
             for (element, part) in [("Broken", "status 3"), ("Wrong", "700"), ("Missing", "status 127")] {
                 try await service.nextEvent("command") { event in
-                    let reason: String = event["reason"] ?? ""
-                    return event["element"] == element && event["state"] == "failed" && reason.contains(part)
+                    let message: String = event["message"] ?? ""
+                    return event["element"] == element && event["state"] == "failed" && message.contains(part)
                 }
             }
             let output = try await expectSuccess("get", target, "Good", "Flood")
@@ -275,8 +275,8 @@ struct PublishFromTests {
             try await expectSuccess("set", target, "Line=two")
             _ = try await ElementalProcess.run("set", target, "Line=end")
             try await service.nextEvent("command") { event in
-                let reason: String = event["reason"] ?? ""
-                return event["command"] == "sink" && reason.contains("status 4")
+                let message: String = event["message"] ?? ""
+                return event["command"] == "sink" && message.contains("status 4")
             }
             try await eventually("it runs again") { text("line", in: folder).hasPrefix("old\none\ntwo\nend\nend\n") }
         }

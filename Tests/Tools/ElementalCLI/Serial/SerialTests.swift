@@ -30,7 +30,7 @@ struct SerialTests {
                 try TestBoard.dial(port, .oven(name: "Oven \(index)", service: "oven"))
             }
             for index in boards.indices {
-                let appeared = try await gateway.nextEvent("device") { $0["name"] == "Oven \(index)" }
+                let appeared = try await gateway.nextEvent("device") { $0["instance"] == "Oven \(index)" }
                 #expect(appeared["state"] == "appeared" && appeared["service"] == "oven")
                 #expect(appeared["line"] == "127.0.0.1:\(ports[index])")
             }

@@ -53,7 +53,7 @@ struct AddressFamilyTests {
             _ = try await doctor.waitForExit()
             let finding = doctor.events("finding").first { $0["check"] == family }
             #expect(finding?["state"] == "warning", "\(doctor.transcript)")
-            let told: String = finding?["text"] ?? ""
+            let told: String = finding?["message"] ?? ""
             #expect(told.hasPrefix(text), "\(told)")
         }
     }

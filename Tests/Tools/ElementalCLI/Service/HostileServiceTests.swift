@@ -60,8 +60,8 @@ struct HostileServiceTests {
                 try peer.write(PeerCostTests.header(1, Self.longest + 1))
                 guard !isTaken else { return try peer.write([UInt8](repeating: 65, count: Self.longest + 1)) }
                 let state = try await metrics.nextEvent("serviceState") { $0["state"] == "away" }
-                let reason: String = state["why"] ?? ""
-                #expect(reason.contains("the limit is 4194304"), "\(reason)")
+                let message: String = state["message"] ?? ""
+                #expect(message.contains("the limit is 4194304"), "\(message)")
             }
         }
     }

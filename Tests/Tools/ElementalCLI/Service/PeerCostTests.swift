@@ -128,7 +128,7 @@ struct PeerCostTests {
             expectMemory(grown, below: 8 << 10)
             try peer.write(Self.header(9, 100_001))
             let end = try await client.nextEvent("disconnected")
-            #expect(end["code"] == "protocolViolation")
+            #expect(end["reason"] == "protocolViolation")
         }
     }
 
@@ -143,9 +143,9 @@ struct PeerCostTests {
             // The service closes while they are written.
             while sent < 3_000_000, (try? peer.write(frames)) != nil { sent += 10_000 }
             let disconnected = try await service.nextEvent("disconnected")
-            #expect(disconnected["code"] == "protocolViolation")
-            let reason: String = disconnected["reason"] ?? ""
-            #expect(reason.contains("the limit is 1000000"), "\(disconnected)")
+            #expect(disconnected["reason"] == "protocolViolation")
+            let message: String = disconnected["message"] ?? ""
+            #expect(message.contains("the limit is 1000000"), "\(disconnected)")
             let spent = try figures.processorTime - time
             let grown = try figures.peakMemory - memory
             Self.tell(

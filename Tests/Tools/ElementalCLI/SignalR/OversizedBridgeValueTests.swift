@@ -56,7 +56,8 @@ struct OversizedBridgeValueTests {
             ]
             try await withCommand(command) { bridge in
                 try await bridge.nextEvent("notPassed") {
-                    $0["element"] == "Text" && ($0["reason"] ?? "").contains("40000 bytes")
+                    $0["element"] == "Text" && $0["reason"] == "messageTooLarge"
+                        && ($0["message"] ?? "").contains("40000 bytes")
                 }
                 // From now on the connection stays up, and smaller values pass.
                 try await expectSuccess("set", target, "Text=short", "Speed=0.25")

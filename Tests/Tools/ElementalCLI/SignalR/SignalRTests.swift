@@ -43,7 +43,7 @@ struct SignalRCommandTests {
 
             let refused = try await expectFailure(call("Refuse", "because", "--json"))
             let error = refused.output.compactMap { JSONLine($0) }.last
-            #expect(error?["code"] == "invocationFailed")
+            #expect(error?["reason"] == "invocationFailed")
             #expect(error?["message"] == "because")
             try await withGrowingTimeout { seconds in
                 let slow = try await call("Slow", "--timeout", seconds)
@@ -175,7 +175,9 @@ struct SignalRCommandTests {
                 try await withCommand(bridge) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["control"] == false)
-                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    try await bridge.nextEvent("passed") {
+                        $0["direction"] == "toHub" && $0["element"] == "Pace" && $0.number("value") == 0.5
+                    }
                     for _ in 0..<3 { _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "1") }
                     _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Level", "1")
                     // The hub sends what it is told in order: all of the calls have arrived with the last.
@@ -189,7 +191,9 @@ struct SignalRCommandTests {
                 try await withCommand(bridge + ["--control"]) { bridge in
                     let begins = try await bridge.nextEvent("bridging")
                     #expect(begins["control"] == true)
-                    try await bridge.nextEvent("toHub") { $0["element"] == "Pace" && $0.number("value") == 0.5 }
+                    try await bridge.nextEvent("passed") {
+                        $0["direction"] == "toHub" && $0["element"] == "Pace" && $0.number("value") == 0.5
+                    }
                     _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Speed", "0.25")
                     try await service.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
                     _ = try await ElementalProcess.run("signalr", "call", hub, "Tell", "Level", "much")

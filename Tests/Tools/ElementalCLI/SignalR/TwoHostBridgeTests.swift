@@ -30,8 +30,9 @@ struct TwoHostBridgeTests {
                 }
                 try await bed.b.withCommand(bridge) { bridge in
                     func passes(_ element: String, of device: String, _ value: Double) async throws {
-                        try await bridge.nextEvent("toHub") {
-                            $0["device"] == device && $0["element"] == element && $0.number("value") == value
+                        try await bridge.nextEvent("passed") {
+                            $0["instance"] == device && $0["direction"] == "toHub" && $0["element"] == element
+                                && $0.number("value") == value
                         }
                     }
                     try await publish(bed.a, "lamp", "Desk", ["1:Level:uint8=3"]) { lamp in
@@ -41,11 +42,11 @@ struct TwoHostBridgeTests {
                             try await tell("Speed", "0.25")
                             try await rover.nextEvent("value") { $0["element"] == "Pace" && $0.number("value") == 0.25 }
                             let connected = try await bridge.nextEvent("serviceState") {
-                                $0["name"] == "Rover" && $0["state"] == "connected"
+                                $0["instance"] == "Rover" && $0["state"] == "connected"
                             }
                             rover.send(signal: SIGKILL)
                             try await bridge.nextEvent("serviceState", after: connected.place) {
-                                $0["name"] == "Rover" && $0["state"] != "connected"
+                                $0["instance"] == "Rover" && $0["state"] != "connected"
                             }
                         }
                         // It returns with other elements, and the other service has been bridged all the time.

@@ -18,8 +18,8 @@ struct BridgeSecurityTests {
     private static func pairing(_ bed: PairingBed, _ options: [String]) async throws -> [String] {
         try await with(bed, options) { bridge in
             let state = try await bridge.nextEvent("serviceState")
-            #expect(state["state"] == "away", "\(bridge.transcript)")
-            let message: String = state["why"] ?? ""
+            #expect(state["state"] == "away" && state["reason"] == "unauthenticated", "\(bridge.transcript)")
+            let message: String = state["message"] ?? ""
             let command = try #require(message.firstRange(of: "type: elemental pair "))
             return ["pair"] + message[command.upperBound...].split(separator: " ").map(String.init)
         }

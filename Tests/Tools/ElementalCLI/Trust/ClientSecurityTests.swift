@@ -29,7 +29,7 @@ struct ClientSecurityTests {
     private static func failure(_ arguments: [String]) async throws -> (code: String, message: String) {
         let result = try await ElementalProcess.run(arguments)
         let error = try #require(result.output.last.flatMap { JSONLine($0) })
-        return (error["code"] ?? "", error["message"] ?? "")
+        return (error["reason"] ?? "", error["message"] ?? "")
     }
 
     @Test
@@ -112,7 +112,7 @@ struct ClientSecurityTests {
                 try await eventually { bed.service.devices.map(\.grantedRole) == [.control] }
                 if command[0] == "watch" {
                     let loss = try await process.nextEvent("willReconnect")
-                    #expect(loss["code"] == "pairingChanged")
+                    #expect(loss["reason"] == "pairingChanged")
                     try await process.nextEvent("didReconnect")
                     return
                 }

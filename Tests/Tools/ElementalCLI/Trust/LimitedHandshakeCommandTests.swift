@@ -66,7 +66,7 @@ struct LimitedHandshakeCommandTests {
                 let result = try await ElementalProcess.run(arguments + ["--json", "--timeout", Patience.seconds])
                 #expect(result.status == .exited(1), "\(result)")
                 let error = try #require(result.output.last.flatMap { JSONLine($0) })
-                #expect(error["code"] == "connectionFailed", "\(result)")
+                #expect(error["reason"] == "connectionFailed", "\(result)")
                 let said = (result.output + result.errors).joined()
                 #expect(said.contains("the connection was closed before an answer, twice"), "\(result)")
                 for untruth in [

@@ -19,7 +19,7 @@ struct LostTrustTests {
                 }
                 #expect(try await service.waitForExit() == .exited(1))
                 let error = try #require(JSONLine(service.lines(of: .output).last ?? ""))
-                #expect(error.event == "error" && error["code"] == "identityChanged")
+                #expect(error.event == "error" && error["reason"] == "identityChanged")
                 let message = try #require(error["message"] as String?)
                 #expect(message.contains(file) && message.contains("start again"), "\(message)")
             }
@@ -38,9 +38,9 @@ struct LostTrustTests {
                 }
                 try await script("cp trust.json ../copy && \(change)")
                 let event = try await service.nextEvent("trustUnavailable")
-                let reason = try #require(event["reason"] as String?)
-                #expect(reason.contains("trusts nobody") && reason.contains("trust.json"), "\(reason)")
-                #expect(reason.contains(words), "\(reason)")
+                let message = try #require(event["message"] as String?)
+                #expect(message.contains("trusts nobody") && message.contains("trust.json"), "\(message)")
+                #expect(message.contains(words), "\(message)")
                 // The same user's key, in a directory that is whole.
                 try await script("mkdir ../user && cp identity.pem ../user && cp ../copy ../user/trust.json")
                 func set() async throws -> CommandResult {

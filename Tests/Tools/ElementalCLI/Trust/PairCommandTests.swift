@@ -14,7 +14,7 @@ struct PairCommandTests {
             let event = try #require(JSONLine(paired.output.last ?? ""))
             #expect(event.event == "paired")
             #expect(event["service"] == "lamp")
-            #expect(event["device"] == bed.target)
+            #expect(event["instance"] == bed.target)
             #expect(event["fingerprint"] == "\(bed.serviceState.identity.fingerprint)")
             #expect(event["role"] == "control")
             let clients = try bed.serviceState.trust.read().clients
@@ -170,7 +170,7 @@ struct PairPromptTests {
             }
             let taken = try await expectFailure(pair(["--name", "pi"]))
             let error = try #require(JSONLine(taken.output.last ?? ""))
-            #expect(error["code"] == "nameTaken")
+            #expect(error["reason"] == "nameTaken")
             let message: String = error["message"] ?? ""
             #expect(message.contains("'pi'") || message.contains("\"pi\""), "\(message)")
             #expect(message.contains("elemental pair \(bed.target)") && message.contains("--name"), "\(message)")

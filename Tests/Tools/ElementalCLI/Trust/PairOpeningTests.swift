@@ -37,7 +37,7 @@ struct PairOpeningTests {
             let laptop = Serving(state: serving.state + "-laptop")
             try await expectSuccess(laptop.run("pair", target, "--name", "Laptop", input: [code]))
             try await service.nextEvent("pairingClosed")
-            #expect(try await service.nextEvent("paired")["device"] == "Laptop")
+            #expect(try await service.nextEvent("paired")["client"] == "Laptop")
             let get = try await laptop.run("get", target, "Speed")
             #expect(get.output == ["Speed=0.5"], "\(get)")
             let connected = try await service.nextEvent("connected")
@@ -45,7 +45,7 @@ struct PairOpeningTests {
             #expect(try await laptop.run("set", target, "Speed=1").status == .exited(1))
             // To observe is not to admit others.
             let refused = try await expectFailure(laptop.run("pair", "--open", target, "--json"))
-            #expect(JSONLine(refused.output.last ?? "")?["code"] == "notAuthorised", "\(refused)")
+            #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notAuthorised", "\(refused)")
             #expect(refused.errors.last?.contains("--state") == true, "\(refused)")
         }
     }
@@ -86,7 +86,7 @@ struct PairOpeningTests {
             #expect(!FileManager.default.fileExists(atPath: other.state))
             _ = try await other.run("trust")
             let refused = try await expectFailure(other.run("pair", "--open", target, "--json"))
-            #expect(JSONLine(refused.output.last ?? "")?["code"] == "notPaired", "\(refused)")
+            #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notPaired", "\(refused)")
             #expect(refused.errors.last?.contains(other.state) == true, "\(refused)")
         }
     }
@@ -131,7 +131,7 @@ struct PairOpeningTests {
                 // A copy of its identity, on another host.
                 try await bed.b.withCommand(open) { pair in
                     let error = try await pair.nextEvent("error")
-                    #expect(error["code"] == "notAuthorised", "\(pair.transcript)")
+                    #expect(error["reason"] == "notAuthorised", "\(pair.transcript)")
                 }
                 // Who has the identity controls, from everywhere.
                 try await bed.b.expectSuccess("set", "robot/Rover", "Speed=1")

@@ -105,7 +105,7 @@ struct PairingBed: Sendable {
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
         let result = try await run(arguments + ["--json"], input)
         let error = result.output.last.flatMap { JSONLine($0) }
-        guard result.status == .exited(1), let error, error.event == "error", let code: String = error["code"],
+        guard result.status == .exited(1), let error, error.event == "error", let code: String = error["reason"],
             let message: String = error["message"]
         else { throw TestSupportError("no error: \(result)") }
         return (code, message)

@@ -29,7 +29,7 @@ struct PairingWindowTests {
                 let identity = Ed25519Identity()
                 #expect(try await Self.pair(target, identity, with: code).role == .control)
                 let paired = try await service.nextEvent("paired")
-                #expect(paired["device"] == "tester")
+                #expect(paired["client"] == "tester")
                 #expect(paired["fingerprint"] == "\(identity.fingerprint)")
                 #expect(paired["role"] == "control")
                 try await service.nextEvent("pairingClosed")

@@ -78,7 +78,7 @@ struct ServicePolicyTests {
             try Data("{".utf8).write(to: URL(filePath: serving.state + "/trust.json"))
             let result = try await expectFailure(ElementalProcess.run(command + ["--json", "--state", serving.state]))
             #expect(result.errors.last?.contains("\(serving.state)/trust.json is damaged") == true, "\(result)")
-            #expect(JSONLine(result.output.last ?? "")?["code"] == "corrupt")
+            #expect(JSONLine(result.output.last ?? "")?["reason"] == "corrupt")
         }
     }
 
@@ -89,7 +89,7 @@ struct ServicePolicyTests {
         try await ChildProcess.with("env", command) { service in
             #expect(try await service.waitForExit() == .exited(1))
             let error = try #require(JSONLine(service.lines(of: .output).last ?? ""))
-            #expect(error["code"] == "noStateDirectory")
+            #expect(error["reason"] == "noStateDirectory")
             let message = try #require(error["message"] as String?)
             #expect(message.contains("--state DIR") && message.contains("--security open"), "\(message)")
         }

@@ -50,7 +50,7 @@ struct StandingTests {
 
     private static func found(_ bed: PairingBed) async throws -> JSONLine {
         try await withCommand(["browse", "lamp", "--json", "--state", bed.state]) { browse in
-            try await browse.nextEvent("found") { $0["name"] == bed.name }
+            try await browse.nextEvent("found") { $0["instance"] == bed.name }
         }
     }
 
@@ -92,9 +92,9 @@ struct StandingTests {
             // As long as it is seen, its last announcements may still be under way, for which the daemon would give another
             // service of its name a new one.
             try await withCommand(["browse", "lamp", "--json"]) { browse in
-                try await browse.nextEvent("found") { $0["name"] == bed.name }
+                try await browse.nextEvent("found") { $0["instance"] == bed.name }
                 await bed.service.stop()
-                try await browse.nextEvent("gone") { $0["name"] == bed.name }
+                try await browse.nextEvent("gone") { $0["instance"] == bed.name }
             }
             let other = try SecurityState(directory: bed.state + "-other")
             let impostor = try await PairingBed.start(other, .paired, port: 0, name: bed.name)

@@ -40,7 +40,9 @@ struct TrustCommandTests {
             let list = try await serving.run("trust", "list", "--json").output.compactMap { JSONLine($0) }
             #expect(list.map(\.event) == ["trusted", "trusted"])
             #expect(list.map { $0.string("kind") } == ["client", "service"])
-            #expect(list.map { $0.string("name") } == ["Laptop", "robot/Rover"])
+            #expect(list.map { $0.string("client") } == ["Laptop", nil])
+            #expect(list.map { $0.string("service") } == [nil, "robot"])
+            #expect(list.map { $0.string("instance") } == [nil, "Rover"])
             #expect(list.map { $0.string("role") } == ["observe", "control"])
             // Its own key needs no trust.
             let ownKey = try await expectFailure(
@@ -50,7 +52,7 @@ struct TrustCommandTests {
             #expect(JSONLine(revoked.output.first ?? "")?.event == "revoked")
             #expect(try await serving.run("trust", "list").output.first == "service 'robot/Rover', control")
             let again = try await expectFailure(serving.run("trust", "revoke", "Laptop", "--json"))
-            #expect(JSONLine(again.output.last ?? "")?.string("code") == "unknownPeer")
+            #expect(JSONLine(again.output.last ?? "")?.string("reason") == "unknownPeer")
         }
     }
 
@@ -79,7 +81,7 @@ struct TrustCommandTests {
             try Data("{".utf8).write(to: URL(filePath: file))
             let list = try await expectFailure(serving.run("trust", "list", "--json"))
             #expect(list.errors.first?.contains("\(file) is damaged") == true, "\(list)")
-            #expect(JSONLine(list.output.last ?? "")?.string("code") == "corrupt")
+            #expect(JSONLine(list.output.last ?? "")?.string("reason") == "corrupt")
             #expect(try String(contentsOfFile: file, encoding: .utf8) == "{")
             #expect(try await serving.run("trust", "reset").status == .exited(64))
             #expect(try await serving.run("trust", "reset", "--yes").status == .exited(0))

@@ -103,7 +103,7 @@ struct TwoHostPairingTests {
                 try await pair.expectExit()
                 #expect(try await pair.nextEvent("paired")["role"] == "control")
             }
-            try await service.nextEvent("paired") { $0["device"] == "Ada's laptop" }
+            try await service.nextEvent("paired") { $0["client"] == "Ada's laptop" }
             try await Self.control(service, from: other, client)
             let counts = try await Self.counts(of: Self.said + [Self.hexadecimal(code.utf8)], in: capture)
             #expect(counts == Array(repeating: 0, count: Self.said.count + 1))

@@ -1,0 +1,233 @@
+import ElementalFollowing
+import ElementalSecurity
+import ElementalWire
+import Foundation
+import MQTT
+import MQTTBridge
+import OSCBridge
+import SignalR
+import Support
+import TestSupport
+import VirtualCommodore
+import Zeroconf
+
+@testable import Elemental
+@testable import ElementalBench
+@testable import ElementalCLI
+@testable import ElementalRecording
+
+/// An example of every event, in each of its forms.
+enum EventExamples {
+    static func all() async throws -> [any ConsoleEvent] {
+        try connections() + services() + bridges() + hubs() + others() + (await recordings())
+    }
+
+    private static let key = ServiceKey(service: "robot", name: "Rover")
+    private static let error = ElementalError(.timedOut, "too late")
+    private static let delay = Duration.seconds(1)
+    private static let fingerprint = Fingerprint(publicKey: [1, 2, 3])
+    private static let speed: ElementDefinition = Element<Float>(1, "Speed", range: 0...1)
+    private static let mode: ElementDefinition = Element<UInt8>(2, "Mode", choices: [1: "on"])
+    private static let long = ElementValue.string(String(repeating: "x", count: 1025))
+    private static let text: ElementDefinition = Element<String>(3, "Text")
+
+    /// What clients print.
+    private static func connections() throws -> [any ConsoleEvent] {
+        let found = DiscoveredService(
+            ResolvedService(
+                instance: ServiceInstance(name: "Rover", type: try .tcp("robot")), host: "pi.local.", port: 41847,
+                txt: TXTRecord(["elemental": "1", "sec": "9"]), addresses: []))
+        let trust = UserTrust(StateOptions())
+        let attempt = ReconnectionAttempt(
+            number: 2, elapsed: delay, reason: DisconnectReason(.closedByPeer, isExpected: false), lastError: error)
+        func description(_ discovered: DiscoveredService?, _ value: ElementValue?) -> ServiceDescription {
+            ServiceDescription(
+                name: "Rover", service: discovered?.service, address: "pi:1", saysHello: true, discovered: discovered,
+                fingerprint: nil, role: nil, udpIdentifier: 1, elements: [(speed, value), (mode, nil)])
+        }
+        var statistics = StatisticsEvent(statistics: DeviceStatistics(), key: key)
+        let idle = statistics
+        var counts = DeviceStatistics()
+        counts.roundTripTime = delay
+        statistics = StatisticsEvent(statistics: counts, key: key)
+        return [
+            BrowseEvent(.found(found), trust), BrowseEvent(.updated(found), trust),
+            BrowseEvent(.gone(service: "robot", name: "Rover"), trust),
+            BrowseEvent(.unresolved(service: "robot", name: "Rover", error), trust),
+            BrowseEvent(.failed(error, retryIn: delay), trust),
+            ConnectedEvent(key: key, address: "pi:1"), ConnectedEvent(key: key, address: "pi:1", isAgain: true),
+            WillReconnectEvent(key: key, attempt: attempt, delay: delay),
+            DisconnectedEvent(key: key, reason: attempt.reason),
+            description(found, .float(0.5)), description(nil, nil),
+            ValueEvent(arrived: ArrivedValue(speed, .float(0.5)), key: ServiceKey(host: "pi", port: 1)),
+            ValueEvent(arrived: ArrivedValue(mode, .uint8(1)), key: key),
+            SetEvent(element: mode, value: .uint8(1), key: key), SetEvent(element: text, value: long, key: key),
+            ProgressEvent(
+                progress: TransferProgress(element: text, direction: .incoming, byteCount: 1, totalByteCount: 2),
+                key: key),
+            idle, statistics, PingEvent(time: .microseconds(31), key: key),
+            PairedEvent(
+                TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control),
+                wanted: .control),
+            CommandFailure(error),
+        ]
+    }
+
+    /// What services and gateways print.
+    private static func services() throws -> [any ConsoleEvent] {
+        let service = ElementalService("oven", displayName: "Kitchen", elements: [])
+        let client = TrustedClient(fingerprint: fingerprint, name: "Ada", role: .control, services: .all)
+        func pairing(_ kind: PairingSecret.Kind) -> PairingOpenedEvent {
+            PairingOpenedEvent(
+                service: "robot", secret: PairingSecret(generating: kind), time: delay, role: .control, command: "")
+        }
+        return [
+            ListeningEvent(service: "robot", port: 1, maximumDevices: 2, policy: .open),
+            PublishedEvent(service: "robot", name: "Rover", port: 1),
+            ServiceRetryEvent(service: "robot", purpose: .publishing, error: error, delay: delay),
+            ServiceRetryEvent(service: "robot", purpose: .listening, error: error, delay: delay),
+            TrustEvent(service: "robot", error: error), TrustEvent(service: "robot", error: nil),
+            StoppedEvent(service: "robot"), PortEvent(port: 1, event: .lost(nil, retryIn: delay)),
+            PortEvent(port: 1, event: .restored),
+            ClientConnectedEvent(
+                service: "robot", client: "Ada", address: "pi:1", role: .control, fingerprint: fingerprint),
+            ClientConnectedEvent(service: "robot", client: "Ada", address: "pi:1", role: .plain, fingerprint: nil),
+            ClientDisconnectedEvent(
+                service: "robot", client: "Ada", reason: DisconnectReason(.closedByPeer, isExpected: true)),
+            ClientValueEvent(arrived: ArrivedValue(speed, .float(1)), service: "robot", client: "Ada"),
+            ClientValueEvent(arrived: ArrivedValue(mode, .uint8(1)), service: "robot", client: "Ada"),
+            pairing(.code), pairing(.secret), PairingOpenedByAdminEvent(service: "robot"),
+            PairingClosedEvent(service: "robot", command: ""),
+            PairingFailedEvent(service: "robot", client: "Ada", error: error),
+            ClientPairedEvent(service: "robot", client: client),
+            TrustedPeerEvent(client), TrustedPeerEvent(client, isRevoked: true),
+            TrustedPeerEvent(
+                TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control)),
+            TrustedPeerEvent(
+                TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control),
+                isRevoked: true),
+            IdentityEvent(fingerprint: fingerprint, directory: "/"),
+            CommandEvent(element: "Speed", command: "read", state: .ok, problem: nil),
+            CommandEvent(element: "Speed", command: "read", state: .failed, problem: "status 3"),
+            CommandErrorEvent(element: "Speed", command: "read", text: "no such sensor"),
+            SerialDeviceEvent(.appeared, "/dev/ttyACM0", service), RestoredEvent(line: "/dev/ttyACM0", count: 1),
+            SerialProblemEvent(line: "/dev/ttyACM0", reason: .notPublished, message: "taken", delay: delay),
+            SerialProblemEvent(line: "/dev/ttyACM0", reason: .leftOut, message: "NaN"),
+            SerialCandidateEvent(candidate: SerialCandidate(path: "/dev/a", device: "/dev/b", isUsable: true)),
+            LineEvent.ready("/dev/pts/3"), LineEvent.open, LineEvent.lost("unplugged", retryIn: delay),
+            LineEvent.refused("pi"), LineEvent.notListening("closed", retryIn: delay),
+            ProgramEvent(name: "hand", isConnected: true), RecordEvent(bytes: [1], elapsed: delay),
+            ScreenReport(Commodore64()), CPUTestEvent(cycles: 1),
+        ]
+    }
+
+    /// What commands print that follow services.
+    private static func bridges() throws -> [any ConsoleEvent] {
+        let broker = try MQTTAddress("mqtt://localhost")
+        func value(_ outcome: BridgedValueEvent.Outcome, _ peer: BridgePeer, _ address: String? = nil)
+            -> BridgedValueEvent
+        {
+            BridgedValueEvent(
+                key: key, element: speed, outcome: outcome, peer: peer, isInbound: peer == .hub, address: address)
+        }
+        return [
+            ServingEvent(url: "http://localhost/"), ServingEvent(url: "http://localhost/", tokenFile: "t", note: "all"),
+            SessionStateEvent(key, refused: "usage", "no such element"),
+            BrowsingFailedEvent(error: error, delay: delay), BrowsingWorksEvent(), TooManyServicesEvent(count: 1),
+            ValueLeftOutEvent(key: key, element: "Speed", byteCount: 1),
+            value(.passed(.float(1)), .broker), value(.passed(.float(1)), .surfaces, "/Rover/Speed"),
+            value(.notPassed(ValueRefusal(.notAChoice)), .hub), value(.notPassed(error), .surfaces, "/Rover/Speed"),
+            value(.dropped, .broker), value(.dropped, .surfaces, "/Rover/Speed"),
+            NothingSetEvent(key: key, message: "does not let"), NotShownEvent(key: key, error: error),
+            BrokerEvent(broker: broker, change: .connected), BrokerEvent(broker: broker, change: .sharedID("pi")),
+            BrokerEvent(broker: broker, change: .refuses(MQTTError(.subscriptionRefused, "no"))),
+            BrokerEvent(broker: broker, change: .away(MQTTError(.connectionLost, "no"), delay: delay)),
+            MQTTBridgingEvent(broker: broker, options: MQTTBridgeOptions()), ForgottenEvent(topic: "a/b"),
+            OSCListeningEvent(port: 1, queryPort: 2, options: OSCBridgeOptions()),
+            OSCNoticeEvent.announced("Elemental", nil), OSCNoticeEvent.announced(nil, error),
+            OSCNoticeEvent.surface("pi:1"), OSCNoticeEvent.invalid("pi:1", "no"), OSCNoticeEvent.overloaded("much"),
+            OSCNoticeEvent.unknownAddress("pi:1", "/x"), OSCNoticeEvent.notListening(error, delay),
+            OSCShownEvent(key: key, prefix: "/Rover/"), MetricsEvent(text: "elemental_up 1"),
+        ]
+    }
+
+    private static func hubs() -> [any ConsoleEvent] {
+        let changes: [HubConnectionEvent.Change] = [
+            .opened(.webSockets), .opened(nil), .willReconnect(nil), .didReconnect,
+            .closed(SignalRError(.closedByServer, "bye")),
+        ]
+        return changes.flatMap { change in
+            [
+                HubConnectionEvent(url: "http://localhost/", change: change),
+                HubConnectionEvent(url: "http://localhost/", change: change, key: key),
+            ]
+        } + [
+            HubMessageEvent(method: "Add", content: .result(.null)),
+            HubMessageEvent(method: "Add", content: .item(.integer(1))),
+            HubMessageEvent(method: "Add", content: .invocation([.integer(1)])), HubSentEvent(method: "Add"),
+            HubBridgingEvent(key: key, url: "http://localhost/", controls: true, role: .control),
+            HubBridgingEvent(key: key, url: "http://localhost/", controls: true, role: nil),
+        ]
+    }
+
+    private static func others() -> [any ConsoleEvent] {
+        var loaded = LatencyReport(transport: .tcp, via: .ping)
+        loaded.load = LoadReport(load: .large, sent: 1, messages: 1, bytes: 1, seconds: 1)
+        return [
+            Finding("clock", .ok, "it is right"), Finding("bus", .problem, "none", advice: "start it"),
+            ExaminationEvent(problems: 1, warnings: 0),
+            LatencyReport(transport: .tcp, via: .ping), loaded,
+            ThroughputReport(
+                transport: .tcp, sent: 1, arrived: SinkReport(run: 1), sending: 1, processorTime: 1),
+            FanOutReport(devices: 1, deliveries: 1, seconds: 1, sent: 1, arrived: 1),
+        ]
+    }
+
+    // MARK: - Recordings
+
+    private static func recordings() async throws -> [any ConsoleEvent] {
+        try await withRecording { recording, summary in
+            [
+                RecordingEndEvent(summary: summary), WarningEvent(failure: CommandFailure(error)),
+                ReplayingEvent(recording: recording, speed: 1),
+                NotReplayedEvent(element: "Speed", failure: CommandFailure(error)),
+                ReplayEndEvent(file: "a", counts: ReplayReport.Counts()),
+                RecordingInfo(recording: recording, events: try await recording.events(atMost: 10) + [lost]),
+            ]
+        }
+    }
+
+    /// What `export` prints of a recording.
+    static func exported() async throws -> [JSONText] {
+        try await withRecording { recording, _ in
+            let text = RecordingText(recording, .json)
+            var items = [lost]
+            for try await item in recording.items { items.append(item) }
+            return items.map { item in
+                switch item.content {
+                case .value(let value): text.json(value, item.time)
+                case .event(let event, _): text.json(event, item.time)
+                }
+            }
+        }
+    }
+
+    private static let lost = RecordedItem(
+        time: delay, content: .event(RecordedEvent(.lost, count: 3), service: nil))
+
+    /// A recording of a service that was connected, away and refused.
+    private static func withRecording<Result>(
+        _ body: (Recording, RecordingSummary) async throws -> Result
+    ) async throws -> Result {
+        try await withFolder { folder in
+            let recorder = try await Recorder(path: "\(folder)/test.mcap")
+            recorder.noteConnected(key, [Element<Float>(1, "Speed"), Element<UInt8>(2, "Mode", choices: [1: "on"])])
+            recorder.note(.value(key, speed, .float(0.5)))
+            recorder.note(.value(key, mode, .uint8(1)))
+            recorder.note(.state(key, .away(FollowingProblem(.unreachable, code: "timedOut", "too late"), retryIn: nil)))
+            recorder.note(.state(key, .refused(FollowingProblem(.notPaired, code: "notPaired", "not paired"))))
+            let summary = await recorder.finish()
+            return try await body(Recording(path: recorder.path), summary)
+        }
+    }
+}
