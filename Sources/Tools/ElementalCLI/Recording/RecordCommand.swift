@@ -149,6 +149,7 @@ private final class RecordProgress: Sendable {
 
     private let names: [String]
     private let targets: [Target]
+    private let progress: TargetProgress
     private let console: Console
     private let state = Locked(State())
     /// Opens when there is nothing to record.
@@ -157,20 +158,19 @@ private final class RecordProgress: Sendable {
     init(_ names: [String], _ targets: [Target], _ console: Console) {
         self.names = names
         self.targets = targets
+        progress = TargetProgress(targets)
         self.console = console
     }
 
     /// Why nothing was recorded; `nil` if a service was.
     var failure: CommandFailure? {
-        state.withLock { state in
-            if let failure = state.failure { return failure }
-            guard !state.isConnected else { return nil }
-            return CommandFailure(
-                "notConnected", "nothing was recorded: \(quotedList(targets.map(\.text), "and")) did not connect")
-        }
+        let (failure, isConnected) = state.withLock { ($0.failure, $0.isConnected) }
+        if failure != nil || isConnected { return failure }
+        return progress.failure { "nothing was recorded: \($0) did not connect" }
     }
 
     func note(_ event: SessionEvent) {
+        progress.note(event)
         guard case .state(let key, .connected(_, let catalogue)) = event else { return }
         state.withLock { $0.isConnected = true }
         guard let missing = names.first(where: { catalogue[$0] == nil }) else { return }

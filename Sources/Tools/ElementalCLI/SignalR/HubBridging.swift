@@ -162,7 +162,11 @@ final class HubBridging: Sendable {
     ) async throws -> HubBridge? {
         var options = plan.bridge
         // What is mapped is mapped wherever there is such an element.
-        if isAll { options.methods = options.methods.filter { elements[$0.key] != nil } }
+        if isAll {
+            options.methods = options.methods.filter { elements[$0.key] != nil }
+        } else {
+            _ = try elements.elements(named: options.methods.keys.sorted(), of: device.name)
+        }
         do throws(BridgeError) {
             let bridge = try HubBridge(device: device, elements: elements, connection: connection, options: options)
             return isAll && bridge.routes.isEmpty ? nil : bridge
