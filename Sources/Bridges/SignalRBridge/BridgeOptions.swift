@@ -1,4 +1,4 @@
-import Elemental
+public import Elemental
 import Support
 
 /// What a bridge forwards, and how fast.
@@ -36,7 +36,7 @@ public struct BridgeOptions: Sendable {
     ) throws(BridgeError) -> [(element: ElementDefinition, method: String)] {
         for name in methods.keys.sorted() where elements[name] == nil {
             let names = elements.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw BridgeError(message: "there is no element '\(name)'; the elements are \(names)")
+            throw BridgeError(.unknownElement, "there is no element '\(name)'; the elements are \(names)")
         }
         var routes: [(element: ElementDefinition, method: String)] = []
         // Method names of hubs are case-insensitive.
@@ -46,11 +46,11 @@ public struct BridgeOptions: Sendable {
             if passesMappedOnly, mapped == nil { continue }
             let method = mapped ?? Self.method(for: element.name)
             guard !method.isEmpty else {
-                throw BridgeError(message: "no method can be named after element '\(element.name)': map it to one")
+                throw BridgeError("no method can be named after element '\(element.name)': map it to one")
             }
             if let other = taken.updateValue(element.name, forKey: method.lowercased()) {
                 throw BridgeError(
-                    message: "'\(other)' and '\(element.name)' have the same method '\(method)': map one to another")
+                    "'\(other)' and '\(element.name)' have the same method '\(method)': map one to another")
             }
             routes.append((element, method))
         }
@@ -60,7 +60,14 @@ public struct BridgeOptions: Sendable {
 
 /// An error in a bridge's options.
 public struct BridgeError: Error, Sendable, CustomStringConvertible {
+    /// `unknownElement` for a name that no element has, otherwise `invalidValue`.
+    public let code: ElementalError.Code
     /// What is wrong and what to do.
     public let message: String
     public var description: String { message.printable }
+
+    init(_ code: ElementalError.Code = .invalidValue, _ message: String) {
+        self.code = code
+        self.message = message
+    }
 }

@@ -209,7 +209,7 @@ public final class SignalRBridge: Sendable {
                 return tell(.notBridged(error), of: key)
             }
             guard isStrict || !bridge.routes.isEmpty else {
-                return tell(.notBridged(BridgeError(message: "none of its elements is to be bridged")), of: key)
+                return tell(.notBridged(BridgeError("none of its elements is to be bridged")), of: key)
             }
             tell(.began(bridge), of: key)
             bridge.onEvent { [weak self] in self?.tell(.bridge($0), of: key) }

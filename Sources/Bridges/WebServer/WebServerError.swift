@@ -1,6 +1,6 @@
 /// Why a web server cannot run.
 package struct WebServerError: Error, Equatable, CustomStringConvertible {
-    package enum Code: Sendable {
+    package enum Code: Sendable, CaseIterable {
         /// Another program listens on the port.
         case portTaken
         case permissionDenied

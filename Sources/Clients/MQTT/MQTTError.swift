@@ -4,7 +4,7 @@ import Support
 public struct MQTTError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: CaseIterable {
             case invalidAddress, invalidTopic, invalidOptions, alreadyStarted, notConnected, stopped, cancelled
             case connectionFailed, tlsFailed, timedOut, passwordUnavailable
             case unacceptableVersion, identifierRejected, serverUnavailable, badCredentials, notAuthorised, refused

@@ -4,7 +4,7 @@ import Support
 public struct SignalRError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: CaseIterable {
             case invalidURL, invalidOptions, alreadyStarted, notConnected, reconnecting, stopped, cancelled
             case connectionFailed, tlsFailed, timedOut, refused, negotiationFailed, noTransport, handshakeFailed
             case connectionLost, serverTimeout, closedByServer, protocolViolation, messageTooLarge

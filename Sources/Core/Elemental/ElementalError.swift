@@ -4,12 +4,12 @@ import Support
 public struct ElementalError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: CaseIterable {
             case notConnected, queueFull, outOfRange, notAllowed, datagramTooLarge, udpUnavailable, emptyValue
             case unknownElement, wrongType, catalogueMismatch, catalogueUnavailable, invalidCatalogue, invalidValue
             case connectionFailed, refused, unauthenticated, timedOut, cancelled
             case addressInUse, permissionDenied, listeningFailed, invalidState
-            case serviceNotFound, discoveryFailed
+            case serviceNotFound, hostNotFound, discoveryFailed
             case notPaired, identityChanged, wrongCode, pairingClosed, nameTaken, notAuthorised
         }
         let value: Value
@@ -64,6 +64,8 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let invalidState = Code(value: .invalidState)
         /// No such service was found.
         public static let serviceNotFound = Code(value: .serviceNotFound)
+        /// The host's name is not known.
+        public static let hostNotFound = Code(value: .hostNotFound)
         /// Discovery does not work, for instance because the Zeroconf daemon is not running.
         public static let discoveryFailed = Code(value: .discoveryFailed)
         /// Both ends have to be paired first: the service accepts paired clients only, or this client accepts paired

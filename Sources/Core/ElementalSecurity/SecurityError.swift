@@ -5,7 +5,7 @@ import Support
 public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. More may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: CaseIterable {
             case missing, replaced, corrupt, insecure, otherMachine, locked
             case permissionDenied, readOnly, diskFull, inputOutput, noStateDirectory
             case invalidCertificate, unsupportedKey

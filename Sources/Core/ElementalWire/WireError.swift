@@ -2,7 +2,7 @@
 public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value: String {
+        enum Value: String, CaseIterable {
             case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge, invalidPiece
         }
         let value: Value

@@ -5,35 +5,35 @@ import Support
 public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. More kinds may come, so a `switch` over it needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
-        private let name: String
-
-        private init(_ name: String) {
-            self.name = name
+        enum Value: CaseIterable {
+            case daemonUnavailable, nameConflict, timedOut, invalidName, invalidType, invalidPort, invalidTXTRecord
+            case refused, cancelled, system
         }
+        let value: Value
 
         /// The code's name, as in the source.
-        public var description: String { name }
+        public var description: String { "\(value)" }
 
         /// The Zeroconf daemon (avahi-daemon, mDNSResponder) is not running, went away, or does not answer.
-        public static let daemonUnavailable = Code("daemonUnavailable")
+        public static let daemonUnavailable = Code(value: .daemonUnavailable)
         /// The name is taken and no other could be found.
-        public static let nameConflict = Code("nameConflict")
+        public static let nameConflict = Code(value: .nameConflict)
         /// No answer arrived in time.
-        public static let timedOut = Code("timedOut")
+        public static let timedOut = Code(value: .timedOut)
         /// A service name that cannot be published: empty, over 63 bytes of UTF-8, or with control characters.
-        public static let invalidName = Code("invalidName")
+        public static let invalidName = Code(value: .invalidName)
         /// A service type that is not of the form `_robot._tcp`.
-        public static let invalidType = Code("invalidType")
+        public static let invalidType = Code(value: .invalidType)
         /// A port outside 1...65535.
-        public static let invalidPort = Code("invalidPort")
+        public static let invalidPort = Code(value: .invalidPort)
         /// A TXT record with a key that is not allowed, an entry over 255 bytes, or too many bytes in all.
-        public static let invalidTXTRecord = Code("invalidTXTRecord")
+        public static let invalidTXTRecord = Code(value: .invalidTXTRecord)
         /// The daemon refused: it has too many clients or objects, or its policy forbids it.
-        public static let refused = Code("refused")
+        public static let refused = Code(value: .refused)
         /// The task was cancelled, or the publisher or browser was stopped.
-        public static let cancelled = Code("cancelled")
+        public static let cancelled = Code(value: .cancelled)
         /// The library or the daemon returned an error that no other code describes; see ``cause``.
-        public static let system = Code("system")
+        public static let system = Code(value: .system)
     }
 
     /// The kind of failure.

@@ -5,7 +5,7 @@ import Support
 public struct GatewayError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value { case lineUnavailable, invalidProgram }
+        enum Value: CaseIterable { case lineUnavailable, invalidProgram }
         let value: Value
 
         /// The kind as one word.

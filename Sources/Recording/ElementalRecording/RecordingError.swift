@@ -4,7 +4,7 @@ internal import Support
 public struct RecordingError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
-        enum Value {
+        enum Value: CaseIterable {
             case fileExists, noSuchFile, permissionDenied, readOnly, diskFull, limitReached, removed, inputOutput
             case notMCAP, compressed, damaged, tooLarge, nothingToReplay, cancelled
         }

@@ -40,8 +40,12 @@ struct ElementalCommand: AsyncParsableCommand {
               $ elemental watch robot
 
             TARGET is SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT. Results go to standard output, everything else to \
-            standard error. The exit status is 0 after success, 1 after a failure, 64 after a mistake on the command line. A \
-            command that Ctrl-C or SIGTERM interrupts before it is done exits with 130 or 143.
+            standard error.
+
+            The exit status is 0 after success, 1 after a failure, 2 if the service refuses the value or the client, 3 if \
+            the service, host, element or file is not found, 4 if the client is not paired or not authorised, 5 after a \
+            timeout, 6 if the service has another identity than the one that was paired, and 64 after a mistake on the \
+            command line. A command that Ctrl-C or SIGTERM interrupts before it is done exits with 130 or 143.
             """,
         version: "1.0.0",
         subcommands: [
@@ -61,7 +65,7 @@ struct ElementalCommand: AsyncParsableCommand {
                     "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
                         + "hexadecimal digits, or as NAME=@FILE")
             }
-            var command = try parseAsRoot()
+            var command = try parsed(Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

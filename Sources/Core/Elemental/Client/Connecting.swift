@@ -11,7 +11,7 @@ extension DiscoveredService {
     ///     not miss any.
     /// - Returns: the device, ready to send.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
+    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
     ///   ``ElementalError/Code/catalogueMismatch``, ``ElementalError/Code/invalidCatalogue``,
     ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
     ///   ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.

@@ -115,12 +115,14 @@ extension Connector {
     func explain(_ error: any Error, _ endpoint: ServiceEndpoint) -> ElementalError {
         let target = explainTarget(endpoint)
         let failure = NetworkFailure(error)
-        guard case .timedOut = failure.kind else {
-            return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
+        switch failure.kind {
+        case .unknownHost: return ElementalError(.hostNotFound, "\(target): \(failure.reason)")
+        case .other: return ElementalError(.connectionFailed, "\(target): \(failure.reason)")
+        case .timedOut:
+            return ElementalError(
+                .timedOut,
+                "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still "
+                    + "be listed for a while")
         }
-        return ElementalError(
-            .timedOut,
-            "\(target): no answer within \(options.timeout); the host is off or cut off, although its service may still be "
-                + "listed for a while")
     }
 }

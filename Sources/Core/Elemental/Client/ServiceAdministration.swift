@@ -13,8 +13,8 @@ extension DiscoveredService {
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAuthorised``,
     ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
-    ///   ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/timedOut``,
-    ///   ``ElementalError/Code/invalidState`` without an identity.
+    ///   ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/invalidState`` without an identity.
     public func openPairing(
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions

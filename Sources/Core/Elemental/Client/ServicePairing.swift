@@ -20,7 +20,8 @@ extension DiscoveredService {
     /// - Returns: what was stored about the service.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/wrongCode``,
     ///   ``ElementalError/Code/pairingClosed``, ``ElementalError/Code/identityChanged`` if the service is paired with
-    ///   another key, ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/timedOut``,
+    ///   another key, ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
+    ///   ``ElementalError/Code/timedOut``,
     ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity, or if the service
     ///   has the same one.
     @discardableResult

@@ -107,14 +107,16 @@ package final class Refusals: Sendable {
 
     deinit { registration.cancel() }
 
-    /// An error that says which of these elements' values were refused, and why; `nil` if none was.
+    /// An error that says which of these elements' values were refused, and why; `nil` if none was. Its code is that of
+    /// the first, unless the client's role does not permit one.
     package func error(from service: String, among elements: [ElementDefinition]) -> ElementalError? {
         let refused = refused.withLock { refused in
             elements.compactMap { element in refused[element.id].map { (element.name, $0) } }
         }
-        guard let (_, first) = refused.first else { return nil }
+        let codes = refused.map(\.1.code)
+        guard let code = codes.first(where: { $0 == .notAuthorised }) ?? codes.first else { return nil }
         let reasons = refused.map { "'\($0)': \($1)" }
-        return ElementalError(first.code, "\(service) refused \(reasons.joined(separator: "; "))")
+        return ElementalError(code, "\(service) refused \(reasons.joined(separator: "; "))")
     }
 }
 

@@ -11,8 +11,7 @@ extension Client {
         do {
             try await transfer(assignments, timeout)
         } catch let error as ElementalError where error.code == .notAllowed {
-            // The catalogue of a service for paired clients says so to others.
-            throw CommandFailure("notAllowed", error.message + pairing.toControl(device))
+            throw await explain(error, assignments, timeout)
         }
         // The device keeps the values until the service returns; it has thrown for those that it does not keep.
         if device.isReconnecting { return }
@@ -30,10 +29,32 @@ extension Client {
                     + "--timeout gives it more time")
         }
         if let error = refusals.error(from: device.name, among: assignments.map(\.element)) {
-            throw CommandFailure(
-                error.code.description,
-                error.message + (error.code == .notAuthorised ? pairing.toControl(device) : ""))
+            throw refused(error)
         }
+    }
+
+    /// Why an element is read-only: to all clients, or to this one's role. The catalogue shows both alike, so that the
+    /// service is asked to take the value.
+    private func explain(
+        _ error: ElementalError, _ assignments: [Assignment], _ timeout: Duration
+    ) async -> CommandFailure {
+        guard device.hello != nil, !device.isReconnecting,
+            let assignment = assignments.first(where: { !$0.element.access.contains(.write) }),
+            let element = try? ElementDefinition(
+                id: Int(assignment.element.id), name: assignment.element.name, type: assignment.element.type)
+        else { return CommandFailure(error) }
+        do throws(ElementalError) {
+            try await device.set(assignment.value, to: element, timeout: timeout)
+        } catch {
+            if error.code == .notAuthorised { return refused(error) }
+        }
+        return CommandFailure(error)
+    }
+
+    /// The service's refusal with what can be done about it.
+    private func refused(_ error: ElementalError) -> CommandFailure {
+        CommandFailure(
+            error.code.description, error.message + (error.code == .notAuthorised ? pairing.toControl(device) : ""))
     }
 
     /// Sends the values and waits until the service has accepted the large ones, which go in pieces that a ping overtakes.

@@ -58,7 +58,7 @@ extension Client {
         let wanted = try readable(names)
         for element in wanted where raw && element.type != .string && element.type != .data {
             throw CommandFailure(
-                "invalidText", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
+                "usage", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
         }
         let missing = { @Sendable in wanted.filter { device.value(of: $0) == nil } }
         let wait = await transfers.limit(to: timeout, for: missing().map(\.id), .incoming) {

@@ -20,18 +20,22 @@ struct PublishCommand: ReportingCommand {
               LOW...HIGH    the values allowed: 0...1
               step N        the step in which a control should move
               unit U        the unit: unit m/s
-              choices A,B…  the values allowed, by name: texts, or numbers with names as in choices 0 off,1 on
+              choices A,B…  the values allowed, by name: texts, or numbers with names as in
+                            choices 0 off,1 on
               udp           values travel in datagrams
               latest        only the newest unsent value is kept
               ro, wo        read-only, write-only for clients
-              readers ROLE  the least role that reads it: plain (the default), observe, control or admin
-              writers ROLE  the least role that sets it; control by default. An open service ignores both
+              readers ROLE  the least role that reads it: plain (the default), observe,
+                            control or admin
+              writers ROLE  the least role that sets it; control by default. An open
+                            service ignores both
 
-              $ elemental publish robot --element 1:Speed:float=0 --element 2:Arm:float3:udp
+              $ elemental publish robot --element 1:Speed:float --element 2:Arm:float3:udp
               $ while sleep 1; do echo "Load=$(cut -d' ' -f1 /proc/loadavg)"; done |
                     elemental publish machine --element 1:Load:double:ro
               $ elemental publish lamp --element 1:Light:bool=off --stay < /dev/null &
-              $ elemental publish heater --element '1:Mode:uint8:choices off,heat,cool:ro=off'
+              $ elemental publish heater \\
+                  --element '1:Mode:uint8:choices off,heat,cool:ro=off'
 
             With --from FILE the elements are in a file, each in a line of its own, with commands below it, indented, that \
             give its readings or take its values: no program is needed. The file is read again on SIGUSR1, and on SIGHUP \

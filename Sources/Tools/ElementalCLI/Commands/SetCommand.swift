@@ -39,12 +39,18 @@ struct SetCommand: ReportingCommand {
             } run: { client in
                 // All are parsed before the first is sent, so that a mistake in the last one changes nothing.
                 var parsed: [Assignment] = []
+                var failures: [CommandFailure] = []
                 for text in assignments {
-                    parsed.append(
-                        try await Assignment(
-                            parsing: text, among: client.elements, of: client.device.name,
-                            readingFilesFor: output.limit))
+                    do {
+                        parsed.append(
+                            try await Assignment(
+                                parsing: text, among: client.elements, of: client.device.name,
+                                readingFilesFor: output.limit))
+                    } catch {
+                        failures.append(CommandFailure(error))
+                    }
                 }
+                if let failure = failures.decisive { throw failure }
                 try await client.send(parsed, timeout: output.limit)
                 for assignment in parsed {
                     await console.emit(

@@ -8,7 +8,7 @@ struct WatchCommand: ReportingCommand {
         abstract: "Print a service's values as they arrive, the current ones first.",
         discussion: """
             Without names it prints all elements. It ends on Ctrl-C, after --count values, after --for, and when the \
-            service ends; the status is 1 if the connection broke or fewer than --count values arrived. With --reconnect it \
+            service ends; the status is 1 if the connection broke, 5 if fewer than --count values arrived. With --reconnect it \
             outlasts the connection: it connects again and continues, with the service's current values first.
 
               $ elemental watch robot

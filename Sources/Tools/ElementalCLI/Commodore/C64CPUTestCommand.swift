@@ -15,7 +15,8 @@ struct C64CPUTestCommand: ReportingCommand {
             Klaus Dormann's functional test, assembled as it is published (github.com/Klaus2m5/6502_65C02_functional_tests), \
             takes about half a minute:
 
-              $ elemental c64 cpu-test 6502_functional_test.bin --load 0 --start 0x400 --success 0x3469
+              $ elemental c64 cpu-test 6502_functional_test.bin --load 0 --start 0x400 \\
+                  --success 0x3469
 
             Addresses are decimal, 0x and hexadecimal digits, or $ and hexadecimal digits (in quotes, for the shell).
             """)

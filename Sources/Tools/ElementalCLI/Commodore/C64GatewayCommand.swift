@@ -27,7 +27,8 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental c64 gateway --pty --link /tmp/c64
               $ elemental c64 gateway --listen 127.0.0.1:25232 --ip232
               $ elemental c64 gateway --virtual program.prg --png screen.png
-              $ elemental c64 gateway --pty --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
+              $ elemental c64 gateway --pty \\
+                  --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
               $ elemental describe commodore
               $ elemental set commodore border=blue 'print=Hello'
               $ elemental watch commodore line joystick2

@@ -20,7 +20,7 @@ struct C64RunCommand: ReportingCommand {
             program runs at the machine's own speed there too, and input is typed as it arrives.
 
               $ elemental c64 run game.prg --joystick 2
-              $ elemental c64 run Samples/Commodore/build/commodore.prg --modem 192.168.1.7:6400
+              $ elemental c64 run commodore.prg --modem 192.168.1.7:6400
               $ elemental c64 run hello.prg --seconds 2 --png hello.png | cat
               $ echo "your name" | elemental c64 run hello.prg --frames 200
 

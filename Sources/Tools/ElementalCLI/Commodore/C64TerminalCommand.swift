@@ -16,7 +16,8 @@ struct C64TerminalCommand: ReportingCommand {
 
               $ elemental c64 terminal /dev/ttyUSB0 --baud 1200
               $ elemental c64 terminal 127.0.0.1:25232
-              $ printf 'wifi\\nconnect elemental:test\\n' | elemental c64 terminal 127.0.0.1:25232
+              $ printf 'wifi\\nconnect elemental:test\\n' | \\
+                  elemental c64 terminal 127.0.0.1:25232
 
             Commands:
               \(TerminalLine.help.joined(separator: "\n  "))

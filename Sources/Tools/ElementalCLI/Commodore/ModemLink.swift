@@ -65,7 +65,7 @@ final class ModemLink {
         let code = getaddrinfo(modem.host, String(modem.port), &hints, &result)
         defer { if let result { freeaddrinfo(result) } }
         guard code == 0, let first = result?.pointee, let bytes = first.ai_addr else {
-            throw CommandFailure("connectionFailed", "the host '\(modem.host)' of --modem is not known")
+            throw CommandFailure("hostNotFound", "the host '\(modem.host)' of --modem is not known")
         }
         return Resolved(
             bytes: Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen))), family: first.ai_family)

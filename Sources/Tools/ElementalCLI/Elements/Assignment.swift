@@ -47,7 +47,7 @@ struct Assignment: Sendable {
         let content = await FileContent.result(of: path, atMost: limit, timeout: timeout)
         return try naming(element) {
             guard let value = try content.get().withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) })
-            else { throw CommandFailure("invalidText", "file '\(path.excerpt)' is not UTF-8 text") }
+            else { throw CommandFailure("invalidValue", "file '\(path.excerpt)' is not UTF-8 text") }
             return value
         }
     }
@@ -76,6 +76,8 @@ struct Assignment: Sendable {
     private static func naming<Result>(_ element: ElementDefinition, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
+        } catch let error as WireError {
+            throw CommandFailure("invalidValue", "element '\(element.name)': \(error.message)")
         } catch {
             let failure = CommandFailure(error)
             throw CommandFailure(failure.code, "element '\(element.name)': \(failure.description)")

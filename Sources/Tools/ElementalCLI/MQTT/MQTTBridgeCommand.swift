@@ -25,8 +25,10 @@ struct MQTTBridgeCommand: ReportingCommand {
             the options that the bridge names. Broker, services and networks may come and go in any order, until Ctrl-C.
 
               $ elemental mqtt --broker mqtt://localhost
-              $ elemental mqtt lamp robot/Rover --control --broker mqtts://ada@pi.local --password @password.txt
-              $ elemental mqtt 192.168.1.7:5000 --broker mqtt://localhost --discovery none --rate 10 --print
+              $ elemental mqtt lamp robot/Rover --control \\
+                  --broker mqtts://ada@pi.local --password @password.txt
+              $ elemental mqtt 192.168.1.7:5000 --broker mqtt://localhost \\
+                  --discovery none --rate 10 --print
             """)
 
     @OptionGroup var sessions: SessionsOptions

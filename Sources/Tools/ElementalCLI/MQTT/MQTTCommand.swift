@@ -10,7 +10,8 @@ struct MQTTCommand: AsyncParsableCommand {
             'elemental mqtt bridge --help'.
 
               $ elemental mqtt --all --broker mqtt://localhost
-              $ elemental mqtt lamp --control --broker mqtts://ada@homeassistant.local --password @password.txt
+              $ elemental mqtt lamp --control \\
+                  --broker mqtts://ada@homeassistant.local --password @password.txt
               $ mosquitto_sub -h localhost -t 'elemental/#' -v
               $ elemental mqtt forget lamp --broker mqtt://localhost
             """,

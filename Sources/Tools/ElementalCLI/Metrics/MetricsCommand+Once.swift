@@ -6,13 +6,12 @@ import Support
 extension MetricsCommand {
     /// Prints the metrics when all targets are connected and have sent their values, or after the timeout.
     ///
-    /// - Throws: ``CommandFailure`` with the code `notConnected` if a target is not connected; the metrics have been
-    ///   printed nevertheless.
+    /// - Throws: ``CommandFailure`` if a target is not connected; the metrics have been printed nevertheless.
     func print(_ metrics: ServiceMetrics, of followed: FollowedServices, _ console: Console) async throws {
         let services = followed.sessions
         let progress = TargetProgress(followed.targets)
         services.onEvent { progress.note($0) }
-        let (text, missing) = try await withThrowingTaskGroup(of: Void.self) { group in
+        let (text, failure) = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await services.run() }
             group.addTask { [sessions, output] in
                 // What is found cannot be known to be all.
@@ -28,7 +27,9 @@ extension MetricsCommand {
             defer { group.cancelAll() }
             try await group.next()
             // While the services are still connected.
-            return (metrics.text(), progress.missing)
+            return (
+                metrics.text(), progress.failure { "not connected within \(output.limit): \($0)" }
+            )
         }
         try Task.checkCancellation()
         if let to {
@@ -36,9 +37,7 @@ extension MetricsCommand {
         } else {
             await console.emit(MetricsEvent(text: String(decoding: text, as: UTF8.self)))
         }
-        guard missing.isEmpty else {
-            throw CommandFailure("notConnected", "not connected within \(output.limit): \(quotedList(missing, "and"))")
-        }
+        if let failure { throw failure }
     }
 
     /// How long services may take to send their values.
@@ -58,34 +57,6 @@ extension MetricsCommand {
                     }
                 }
             }
-        }
-    }
-}
-
-/// Which targets are connected.
-private final class TargetProgress: Sendable {
-    private let targets: [Target]
-    private let keys = Locked<Set<ServiceKey>>([])
-    /// Opens when all are.
-    let allConnected = Latch()
-
-    init(_ targets: [Target]) { self.targets = targets }
-
-    var connected: [ServiceKey] { keys.withLock { Array($0) } }
-
-    /// The targets of which no service is connected.
-    var missing: [String] {
-        let connected = connected
-        return targets.filter { target in !connected.contains(where: target.covers) }.map(\.text)
-    }
-
-    func note(_ event: FollowerEvent) {
-        guard case .state(let key, let state) = event else { return }
-        if case .connected = state {
-            keys.withLock { _ = $0.insert(key) }
-            if missing.isEmpty { allConnected.open() }
-        } else {
-            keys.withLock { _ = $0.remove(key) }
         }
     }
 }

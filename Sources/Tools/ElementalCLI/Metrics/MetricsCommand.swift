@@ -22,7 +22,7 @@ struct MetricsCommand: ReportingCommand {
             identity of its own: 'elemental pair' with the options that it names.
 
               $ elemental metrics
-              $ elemental metrics robot 192.168.1.7:5000 --lan --token @token.txt
+              $ elemental metrics robot lamp --lan --token @token.txt
               $ elemental metrics robot --once
               $ elemental metrics robot --once --to /var/lib/node_exporter/robot.prom
             """)

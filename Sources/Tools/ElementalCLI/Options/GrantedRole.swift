@@ -7,6 +7,9 @@ struct GrantedRole: ExpressibleByArgument, Sendable {
 
     static let allValueStrings = Role.granted.map(\.rawValue)
 
+    /// The default in the help is written as it is typed.
+    var defaultValueDescription: String { role.rawValue }
+
     init(_ role: Role) { self.role = role }
 
     init?(argument: String) {

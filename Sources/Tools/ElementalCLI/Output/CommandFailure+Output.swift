@@ -33,8 +33,9 @@ extension CommandFailure {
         case let refusal as ValueRefusal: self.init("\(refusal.reason)", refusal.description)
         case let error as WireError: self.init(error.code.description, error.message)
         case let error as SecurityError: self.init(error.code.description, error.message)
-        case let error as SignalRError: self.init(error.code.description, error.description + error.hint)
-        case let error as BridgeError: self.init("usage", error.message)
+        case let error as SignalRError: self.init(error.commandCode, error.description + error.hint)
+        case let error as BridgeError:
+            self.init(error.code == .unknownElement ? error.code.description : "usage", error.message)
         case let error as MQTTError: self.init(error.code.description, error.description + error.hint)
         case let error as MQTTBridgeError: self.init("usage", error.message)
         case let error as ZeroconfError: self.init(error.code.description, error.message)
@@ -47,6 +48,16 @@ extension CommandFailure {
 }
 
 extension SignalRError {
+    /// The code of what is underneath, where that is a failure of the command or an answer of HTTP that stands for one.
+    fileprivate var commandCode: String {
+        if let cause = cause as? CommandFailure { return cause.code }
+        return switch (code, httpStatus) {
+        case (.refused, 401), (.refused, 403), (.noTransport, 401), (.noTransport, 403): "notAuthorised"
+        case (.refused, 404), (.noTransport, 404): "notFound"
+        default: code.description
+        }
+    }
+
     /// What the user of the command line can do about it.
     fileprivate var hint: String {
         switch (code, httpStatus) {

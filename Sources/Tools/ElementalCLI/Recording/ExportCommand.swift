@@ -18,7 +18,8 @@ struct ExportCommand: ReportingCommand {
 
               $ elemental export robot.mcap --csv > robot.csv
               $ elemental export robot.mcap --csv --wide | head
-              $ elemental export robot.mcap --json | jq 'select(.element == "Speed") | .value'
+              $ elemental export robot.mcap --json | \\
+                  jq 'select(.element == "Speed") | .value'
             """)
 
     @Argument(help: ArgumentHelp("The recording.", valueName: "file"))

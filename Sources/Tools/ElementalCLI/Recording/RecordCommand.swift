@@ -155,6 +155,7 @@ private final class RecordProgress: Sendable {
 
     private let names: [String]
     private let targets: [Target]
+    private let progress: TargetProgress
     private let console: Console
     private let state = Locked(State())
     /// Opens when there is nothing to record.
@@ -163,21 +164,22 @@ private final class RecordProgress: Sendable {
     init(_ names: [String], _ targets: [Target], _ console: Console) {
         self.names = names
         self.targets = targets
+        progress = TargetProgress(targets)
         self.console = console
     }
 
     /// Why nothing was recorded; `nil` if a service was.
     var failure: CommandFailure? {
-        state.withLock { state in
-            if let failure = state.failure { return failure }
-            guard !state.isConnected else { return nil }
-            let who = targets.isEmpty ? "no service" : quotedList(targets.map(\.text), "and")
-            return CommandFailure(
-                "notConnected", "nothing was recorded: \(who) \(targets.isEmpty ? "connected" : "did not connect")")
+        let (failure, isConnected) = state.withLock { ($0.failure, $0.isConnected) }
+        if failure != nil || isConnected { return failure }
+        guard !targets.isEmpty else {
+            return CommandFailure("serviceNotFound", "nothing was recorded: no service connected")
         }
+        return progress.failure { "nothing was recorded: \($0) did not connect" }
     }
 
     func note(_ event: FollowerEvent) {
+        progress.note(event)
         guard case .state(let key, .connected(_, let catalogue)) = event else { return }
         state.withLock { $0.isConnected = true }
         guard !targets.isEmpty, let missing = names.first(where: { catalogue[$0] == nil }) else { return }

@@ -23,7 +23,7 @@ struct ReplayCommand: ReportingCommand {
             and they are not compressed.
 
               $ elemental replay robot.mcap --publish
-              $ elemental replay robot.mcap --publish --name 'Rover yesterday' --speed 10 --start 3600
+              $ elemental replay robot.mcap --publish --speed 10 --start 3600
               $ elemental replay show.mcap --to lamp --loop
             """)
 

@@ -1,7 +1,7 @@
 import ArgumentParser
 
 /// A command that writes to a ``Console`` and whose failures are reported: as text, with `--json` also as JSON, and with
-/// the exit status 1.
+/// the ``CommandStatus`` of their code.
 ///
 /// Mistakes on the command line are found in `validate()`, whose `ValidationError` the parser reports with the command's
 /// usage and the status 64.
@@ -24,8 +24,9 @@ extension ReportingCommand {
             await report(CommandFailure("cancelled", "interrupted before it was done"), console)
             throw ExitCode(error.status)
         } catch {
-            await report(CommandFailure(error), console)
-            throw ExitCode.failure
+            let failure = CommandFailure(error)
+            await report(failure, console)
+            throw ExitCode(failure.status.rawValue)
         }
     }
 

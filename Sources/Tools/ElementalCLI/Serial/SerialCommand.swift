@@ -18,9 +18,10 @@ struct SerialCommand: ReportingCommand {
             that clients set.
 
               $ elemental serial --list
-              $ elemental serial --serial /dev/serial/by-id/usb-Raspberry_Pi_Pico_E6614-if00
+              $ elemental serial --serial /dev/serial/by-id/usb-Pico_E6614-if00
               $ elemental serial --serial /dev/ttyUSB0 --serial /dev/ttyACM0 --baud 115200
-              $ elemental serial --dial 127.0.0.1:5555 --service thermostat --name Kitchen --restore
+              $ elemental serial --dial 127.0.0.1:5555 --service thermostat \\
+                  --name Kitchen --restore
               $ elemental describe thermostat
             """)
 

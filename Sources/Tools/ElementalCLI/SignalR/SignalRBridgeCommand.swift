@@ -24,8 +24,10 @@ struct SignalRBridgeCommand: ReportingCommand {
             Of an element marked latest, the newest value passes at most --rate times a second; the values of other \
             elements queue. Both connections are restored when they are lost, until Ctrl-C.
 
-              $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover --token @token.txt
-              $ elemental signalr bridge robot --hub http://localhost:5000/chat --control --map Speed=SetSpeed --only-mapped
+              $ elemental signalr bridge robot \\
+                  --hub https://example.org/robots?name=Rover --token @token.txt
+              $ elemental signalr bridge robot --hub http://localhost:5000/chat --control \\
+                  --map Speed=SetSpeed --only-mapped
               $ elemental signalr bridge --hub http://localhost:5000/house
             """)
 

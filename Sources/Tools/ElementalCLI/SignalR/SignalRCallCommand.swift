@@ -7,12 +7,13 @@ struct SignalRCallCommand: ReportingCommand {
         commandName: "call",
         abstract: "Call a hub's method and print its result as JSON.",
         discussion: """
-            Prints null for a method without a result. The status is 1 if the method fails or does not answer within \
-            --timeout.
+            Prints null for a method without a result. The status is 1 if the method fails, 5 if it does not answer \
+            within --timeout.
 
               $ elemental signalr call http://localhost:5000/chat Add 40 2
               42
-              $ elemental signalr call http://localhost:5000/chat Move '{"x":1,"y":2}' --json | jq .result
+              $ elemental signalr call http://localhost:5000/chat Move '{"x":1,"y":2}' \\
+                  --json | jq .result
               $ elemental signalr call http://localhost:5000/chat Add -- -1 2
             """)
 

@@ -13,7 +13,8 @@ struct SignalRCommand: AsyncParsableCommand {
               $ elemental signalr send http://localhost:5000/chat Say Ada 'Hello, all'
               $ elemental signalr listen http://localhost:5000/chat AddMessage --reconnect
               $ elemental signalr bridge robot --hub https://example.org/robots?name=Rover
-              $ elemental signalr stream https://example.org/stocks Prices '{"symbol":"ACME"}' --token @token.txt
+              $ elemental signalr stream https://example.org/stocks Prices \\
+                  '{"symbol":"ACME"}' --token @token.txt
             """,
         subcommands: [
             SignalRCallCommand.self, SignalRSendCommand.self, SignalRListenCommand.self, SignalRStreamCommand.self,

@@ -10,12 +10,14 @@ struct SignalRListenCommand: ReportingCommand {
         abstract: "Print a hub's calls to its clients' methods as they arrive.",
         discussion: """
             Prints the method and the arguments, in JSON, of each call. It ends on Ctrl-C, after --count calls, after --for, \
-            and when the hub closes the connection; the status is 1 if the connection broke or fewer than --count calls \
-            arrived. Some hubs expect a call first, to join a group for example: --call makes it, again after each \
+            and when the hub closes the connection; the status is 1 if the connection broke, 5 if fewer than --count \
+            calls arrived. Some hubs expect a call first, to join a group for example: --call makes it, again after each \
             reconnection.
 
-              $ elemental signalr listen http://localhost:5000/chat AddMessage UserLeft --reconnect
-              $ elemental signalr listen http://localhost:5000/chat AddMessage --call Join --call lobby --count 1 --json
+              $ elemental signalr listen http://localhost:5000/chat AddMessage UserLeft \\
+                  --reconnect
+              $ elemental signalr listen http://localhost:5000/chat AddMessage \\
+                  --call Join --call lobby --count 1 --json
             """)
 
     @Argument(help: ArgumentHelp("The hub's address, as in http://localhost:5000/chat.", valueName: "url"))

@@ -11,7 +11,8 @@ struct SignalRStreamCommand: ReportingCommand {
             --for, and then cancels the stream. With --reconnect it calls the method again after a lost connection.
 
               $ elemental signalr stream http://localhost:5000/chat Counter 10
-              $ elemental signalr stream http://localhost:5000/chat Prices ACME --count 3 --json | jq .item
+              $ elemental signalr stream http://localhost:5000/chat Prices ACME \\
+                  --count 3 --json | jq .item
             """)
 
     @OptionGroup var call: HubCallOptions

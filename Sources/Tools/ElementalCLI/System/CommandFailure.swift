@@ -11,6 +11,9 @@ struct CommandFailure: Error, CustomStringConvertible {
         description = message
     }
 
+    /// The exit status of a command that fails with it.
+    var status: CommandStatus { CommandStatus(code: code) }
+
     /// Whether the command was only told to end.
     var isCancellation: Bool { code == "cancelled" }
 
@@ -28,5 +31,13 @@ struct CommandFailure: Error, CustomStringConvertible {
                 "did you mean " + quotedList(near) + "?"
             }
         return CommandFailure("unknownElement", "\(place) has no \(what) '\(name.excerpt)'; \(hint)")
+    }
+}
+
+extension [CommandFailure] {
+    /// The one that decides the exit status of a command with several.
+    var decisive: CommandFailure? {
+        let code = CommandStatus.decisive(map(\.code))
+        return first { $0.code == code }
     }
 }

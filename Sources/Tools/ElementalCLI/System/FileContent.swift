@@ -45,7 +45,10 @@ enum FileContent {
             CommandFailure(code, "file '\(path.excerpt)': \(reason)")
         }
         let descriptor = open(path)
-        guard descriptor >= 0 else { throw failure(reason(errno)) }
+        guard descriptor >= 0 else {
+            let code = errno
+            throw failure(reason(code), code: code == ENOENT ? "noSuchFile" : "invalidFile")
+        }
         defer { Descriptor.close(descriptor) }
         var status = stat()
         var content = Data()

@@ -34,7 +34,7 @@ enum LocalHost {
         }
         guard let address else {
             throw CommandFailure(
-                "connectionFailed",
+                "hostNotFound",
                 "the system does not know the host '\(host)', and no element service of it was found within \(timeout); "
                     + "to resolve names in .local install libnss-mdns, or give an address")
         }

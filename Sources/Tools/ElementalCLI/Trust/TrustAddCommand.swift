@@ -13,7 +13,7 @@ struct TrustAddCommand: ReportingCommand {
             'elemental trust' shows it at the other end: a part of it can be forged.
 
               $ elemental trust add FINGERPRINT --name Laptop --role control
-              $ elemental trust add FINGERPRINT --name Display --role observe --service robot
+              $ elemental trust add FINGERPRINT --name Hall --role observe --service robot
               $ elemental trust add FINGERPRINT --name robot/Rover
             """)
 

@@ -51,8 +51,8 @@ extension BenchTests {
                 #expect(report["via"] == "ping")
                 #expect(report.number("count") == 50)
                 for options in [["--via", "handlers"], ["--rate", "1000", "--pace", "task"]] {
-                    let errors = expectFailure(try await ElementalProcess.run(["bench", "latency", target] + options))
-                        .errors
+                    let bench = try await ElementalProcess.run(["bench", "latency", target] + options)
+                    let errors = expectFailure(bench, status: 3).errors
                     #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
                 }
             }

@@ -34,7 +34,7 @@ extension BenchTests {
         @Test
         func aServiceOfAnotherKindIsRefused() async throws {
             try await Robot.with { _, target in
-                let errors = try await expectFailure("bench", "throughput", target).errors
+                let errors = try await expectFailure("bench", "throughput", target, status: 3).errors
                 #expect(errors.contains { $0.contains("elemental bench serve") }, "\(errors)")
             }
         }

@@ -45,7 +45,7 @@ struct ChoiceCommandTests {
     func refusedByTheService() async throws {
         try await Robot.with(Self.elements) { service, target in
             let set = try await ElementalProcess.run("set", target, "Mode=2", "--element", "1:Mode:uint8", "--json")
-            #expect(set.status == .exited(1), "\(set)")
+            #expect(set.status == .exited(2), "\(set)")
             #expect(set.errors.joined().contains("none of the element's choices"), "\(set)")
         }
     }

@@ -58,14 +58,15 @@ struct ControlTests {
         }
     }
 
-    @Test(arguments: [
-        (["get", "TARGET", "Sped"], "Speed"), (["set", "TARGET", "Count=1"], "read-only"),
-        (["set", "TARGET", "Speed=fast"], "number"), (["get", "127.0.0.1:1", "Speed"], "nothing listens"),
-    ])
-    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
+    @Test(
+        arguments: [
+            (["get", "TARGET", "Sped"], "Speed", 3), (["set", "TARGET", "Count=1"], "read-only", 2),
+            (["set", "TARGET", "Speed=fast"], "number", 2), (["get", "127.0.0.1:1", "Speed"], "nothing listens", 1),
+        ] as [([String], String, Int32)])
+    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String, _ status: Int32) async throws {
         try await Robot.with(Self.elements) { _, target in
             let result = try await ElementalProcess.run(arguments.map { $0 == "TARGET" ? target : $0 })
-            #expect(result.status == .exited(1), "\(result)")
+            #expect(result.status == .exited(status), "\(result)")
             #expect(result.errors.joined(separator: " ").contains(hint), "\(result)")
             #expect(result.output.isEmpty, "\(result)")
         }
@@ -81,7 +82,7 @@ struct ControlTests {
                 }
                 return result
             }
-            #expect(result.status == .exited(1) && result.output.isEmpty)
+            #expect(result.status == .exited(5) && result.output.isEmpty)
         }
     }
 
@@ -124,7 +125,7 @@ struct ControlTests {
                 let folderAsFile = try await ElementalProcess.run("set", target, "Raw=@\(folder)")
                 #expect(folderAsFile.errors.joined().contains("it is a folder"))
 
-                let wrong = try await expectFailure("get", target, "Speed", "--raw")
+                let wrong = try await expectFailure("get", target, "Speed", "--raw", status: 64)
                 #expect(wrong.errors.joined().contains("--raw is for string and data"))
             }
         }

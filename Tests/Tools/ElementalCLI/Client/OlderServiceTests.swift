@@ -75,7 +75,7 @@ struct OlderServiceTests {
         let (listener, target) = try listen()
         try await withCommand(["set", target, "Label="] + Self.specs) { set in
             let server = try await greet(listener)
-            try await set.expectExit(1)
+            try await set.expectExit(2)
             #expect(set.lines(of: .error).joined(separator: " ").contains("empty"), "\(set.transcript)")
             _ = server
         }

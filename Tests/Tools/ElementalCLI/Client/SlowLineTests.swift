@@ -35,7 +35,7 @@ struct SlowLineTests {
     @Test
     func aValueThatTheMachineCannotTakeIsRefusedWithTheReason() async throws {
         try await withSlowMachine { target in
-            let set = try await expectFailure("set", target, "memoryRead=0004f9")
+            let set = try await expectFailure("set", target, "memoryRead=0004f9", status: 2)
             let reason = "memoryRead takes an address of 2 bytes and a count of 1 to 248"
             #expect(set.errors.contains { $0.hasSuffix("refused 'memoryRead': \(reason)") }, "\(set.errors)")
             #expect(set.output.isEmpty)

@@ -25,7 +25,7 @@ struct TimeLimitTests {
                     return !child.isRunning
                 }
                 let status = try await child.waitForExit()
-                guard status == .exited(1), child.lines(of: .error).joined().contains(hint) else {
+                guard status == .exited(5), child.lines(of: .error).joined().contains(hint) else {
                     throw TestSupportError(child.transcript)
                 }
             }

@@ -16,7 +16,7 @@ struct TypedValueTests {
         ])
     func refused(_ assignment: String, _ expectation: String) async throws {
         try await Robot.with(Self.elements) { service, target in
-            let set = try await expectFailure("set", target, assignment)
+            let set = try await expectFailure("set", target, assignment, status: 2)
             #expect(set.errors.joined().contains(expectation), "\(set)")
             #expect(set.output.isEmpty)
             try service.writeLine(assignment)

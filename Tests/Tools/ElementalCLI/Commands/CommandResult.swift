@@ -11,10 +11,12 @@ func expectSuccess(_ result: CommandResult, sourceLocation: SourceLocation = #_s
     return result.output
 }
 
-/// Expects that a command has failed.
+/// Expects that a command has failed with that status.
 @discardableResult
-func expectFailure(_ result: CommandResult, sourceLocation: SourceLocation = #_sourceLocation) -> CommandResult {
-    #expect(result.status == .exited(1), "\(result)", sourceLocation: sourceLocation)
+func expectFailure(
+    _ result: CommandResult, status: Int32 = 1, sourceLocation: SourceLocation = #_sourceLocation
+) -> CommandResult {
+    #expect(result.status == .exited(status), "\(result)", sourceLocation: sourceLocation)
     return result
 }
 
@@ -26,12 +28,14 @@ func expectSuccess(
     expectSuccess(try await ElementalProcess.run(arguments, input: input), sourceLocation: sourceLocation)
 }
 
-/// Runs a command that has to fail.
+/// Runs a command that has to fail with that status.
 @discardableResult
 func expectFailure(
-    _ arguments: String..., input: [String]? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    _ arguments: String..., status: Int32 = 1, input: [String]? = nil,
+    sourceLocation: SourceLocation = #_sourceLocation
 ) async throws -> CommandResult {
-    expectFailure(try await ElementalProcess.run(arguments, input: input), sourceLocation: sourceLocation)
+    expectFailure(
+        try await ElementalProcess.run(arguments, input: input), status: status, sourceLocation: sourceLocation)
 }
 
 /// Runs `elemental` with these arguments during the body, and ends it in every case.

@@ -11,7 +11,7 @@ struct Mistake {
     /// Nil if there is no mistake.
     init?(in arguments: [String]) {
         do {
-            _ = try ElementalCommand.parseAsRoot(arguments)
+            _ = try ElementalCommand.parsed(arguments)
             return nil
         } catch {
             status = ElementalCommand.exitCode(for: error).rawValue

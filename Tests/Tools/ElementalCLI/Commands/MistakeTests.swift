@@ -114,10 +114,45 @@ struct MistakeTests {
         #expect(error.event == "error" && error["reason"] == "usage")
     }
 
-    @Test("as a process: an unknown subcommand")
-    func unknownCommand() async throws {
-        let result = try await ElementalProcess.run("frobnicate")
-        #expect(result.status == .exited(64) && result.output.isEmpty && !result.errors.isEmpty)
+    @Test(
+        "a command that does not exist is named, with what was meant, by help too",
+        arguments: [
+            (["publsh"], "'elemental' has no command 'publsh'; did you mean 'publish'?"),
+            (["publsh", "robot", "--json"], "'publish'"), (["publsh", "--help"], "'publish'"), (["hlp"], "'help'"),
+            (["help", "publsh"], "'elemental' has no command 'publsh'; did you mean 'publish'?"),
+            (["help", "publsh", "--help"], "'publish'"), (["help", "get", "robot"], "'elemental get' has no command"),
+            (["trust", "lst"], "'elemental trust' has no command 'lst'; did you mean 'list'?"),
+            (["trust", "rvoke", "Laptop"], "'revoke'"), (["trust", "--json", "lst"], "'list'"),
+            (["help", "trust", "lst"], "'elemental trust' has no command 'lst'; did you mean 'list'?"),
+            (["c64", "xyz"], "there are: 'gateway', "), (["help", "xyz"], "there are: 'publish', "),
+        ])
+    func unknownCommand(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
+
+    @Test(
+        "what is no mistake of that kind is left to the parser",
+        arguments: [
+            (["mqtt", "forgt"], "--broker"),
+            (["mqtt", "--broker", "mqtt://pi", "--discovry", "none"], "did you mean '--discovery'"),
+            (["get", "robot", "Speed", "--timout", "3"], "did you mean '--timeout'"),
+            (["record", "robot", "--to", "x", "--jsn"], "did you mean '--json'"),
+            (["trust", "list", "--jsn"], "did you mean '--json'"), (["browse", "robot", "lamp"], "'lamp'"),
+        ])
+    func otherMistakes(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
+
+    @Test(arguments: [
+        ["help"], ["help", "trust"], ["help", "trust", "list"], ["--help"], ["get", "--help"], ["help", "-h"],
+    ])
+    func helpIsNoMistake(_ arguments: [String]) async throws {
+        #expect(try await expectSuccess(ElementalProcess.run(arguments)).first?.hasPrefix("OVERVIEW: ") == true)
+    }
+
+    @Test(
+        "as a process: every error begins with the program's name",
+        arguments: [["publsh"], ["get"], ["info", "/nowhere"]])
+    func prefix(_ arguments: [String]) async throws {
+        let result = try await ElementalProcess.run(arguments)
+        #expect(result.errors.first?.hasPrefix("elemental: ") == true && result.output.isEmpty, "\(result)")
+        #expect(!result.errors.contains { $0.contains("Error:") }, "\(result)")
     }
 
     @Test(
@@ -144,11 +179,12 @@ struct MistakeTests {
     @Test(
         "an unknown host is reported in plain words",
         arguments: [
-            ["get", "no..host:80", "Speed"], ["publish", "robot", "--unlisted", "--address", "no..host"] + element,
-            ["c64", "gateway", "--unlisted", "--listen", "no..host:0"],
-        ])
-    func unknownHost(_ arguments: [String]) async throws {
-        let result = try await expectFailure(ElementalProcess.run(arguments))
+            (["get", "no..host:80", "Speed"], 3),
+            (["publish", "robot", "--unlisted", "--address", "no..host"] + element, 1),
+            (["c64", "gateway", "--unlisted", "--listen", "no..host:0"], 1),
+        ] as [([String], Int32)])
+    func unknownHost(_ arguments: [String], _ status: Int32) async throws {
+        let result = try await expectFailure(ElementalProcess.run(arguments), status: status)
         let text = result.errors.joined(separator: " ")
         #expect(text.contains("the host is not known") && !text.contains("Error"), "\(result)")
     }

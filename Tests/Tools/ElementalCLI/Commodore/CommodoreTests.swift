@@ -133,7 +133,7 @@ struct CommodoreTests {
                 return try Data(contentsOf: URL(filePath: seen)).count > 1000
             }
             #expect(try Data(contentsOf: URL(filePath: seen)).starts(with: [0x89, 0x50, 0x4E, 0x47]))
-            let refused = try await expectFailure("set", target, "keys=\u{20AC}")
+            let refused = try await expectFailure("set", target, "keys=\u{20AC}", status: 2)
             #expect(refused.errors.joined().contains("U+20AC EURO SIGN"), "\(refused.errors)")
             try await expectSuccess("set", target, "joystick2=16")
             try await eventually("it is released") {
@@ -163,13 +163,14 @@ struct CommodoreTests {
     ])
     func mistakes(_ arguments: [String], _ hint: String) throws { try Mistake.expect(in: arguments, hint) }
 
-    @Test(arguments: [
-        (["c64", "gateway", "--serial", "/dev/nothing-there"], "plugged in"),
-        (["c64", "gateway", "--virtual", "/nowhere.prg"], "no such file"),
-        (["c64", "terminal", "/dev/null"], "not a serial device"),
-    ])
-    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String) async throws {
-        let result = try await expectFailure(ElementalProcess.run(arguments))
+    @Test(
+        arguments: [
+            (["c64", "gateway", "--serial", "/dev/nothing-there"], "plugged in", 1),
+            (["c64", "gateway", "--virtual", "/nowhere.prg"], "no such file", 3),
+            (["c64", "terminal", "/dev/null"], "not a serial device", 1),
+        ] as [([String], String, Int32)])
+    func invalidArgumentsFailWithTheReason(_ arguments: [String], _ hint: String, _ status: Int32) async throws {
+        let result = try await expectFailure(ElementalProcess.run(arguments), status: status)
         #expect(result.errors.joined().contains(hint), "\(result)")
     }
 }

@@ -23,7 +23,7 @@ struct BoundTextTests {
                 ("Level=2", "takes 0 to 1, not 2"), ("Speed=0.9", "takes 0.1 to 0.7, not 0.9"),
                 ("Aim=1,2", "takes -0.1 to 1 in each component, not 1.0,2.0"),
             ] {
-                let refused = try await expectFailure("set", target, assignment)
+                let refused = try await expectFailure("set", target, assignment, status: 2)
                 #expect(refused.errors.joined().contains(part), "\(refused.errors)")
             }
         }

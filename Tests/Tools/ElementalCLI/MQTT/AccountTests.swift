@@ -27,7 +27,7 @@ struct AccountTests {
         try await withCommand(["mqtt", target, "--broker", url, "--json"] + option) { bridge in
             let told = try await bridge.nextLine("a refusal") { $0.contains(hint) }
             #expect(!told.text.contains("lovelace") && !told.text.contains("wrong"))
-            try await bridge.expectExit(1)
+            try await bridge.expectExit(4)
         }
     }
 

@@ -224,7 +224,8 @@ enum EventExamples {
             recorder.noteConnected(key, [Element<Float>(1, "Speed"), Element<UInt8>(2, "Mode", choices: [1: "on"])])
             recorder.note(.value(key, speed, .float(0.5)))
             recorder.note(.value(key, mode, .uint8(1)))
-            recorder.note(.state(key, .away(FollowingProblem(.unreachable, code: "timedOut", "too late"), retryIn: nil)))
+            recorder.note(
+                .state(key, .away(FollowingProblem(.unreachable, code: "timedOut", "too late"), retryIn: nil)))
             recorder.note(.state(key, .refused(FollowingProblem(.notPaired, code: "notPaired", "not paired"))))
             let summary = await recorder.finish()
             return try await body(Recording(path: recorder.path), summary)

@@ -33,7 +33,7 @@ struct TableTests {
     func hints() async throws {
         try await Robot.with(["1:a:int8=1", "2:b:int8=1"]) { _, target in
             for arguments in [["set", target, "=1"], ["get", target, ""], ["get", target, "x"]] {
-                let result = try await expectFailure(ElementalProcess.run(arguments))
+                let result = try await expectFailure(ElementalProcess.run(arguments), status: 3)
                 let text = result.errors.joined()
                 #expect(text.contains("there are: 'a' and 'b'") && !text.contains("did you mean"), "\(text)")
             }

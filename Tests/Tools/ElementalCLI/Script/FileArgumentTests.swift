@@ -63,7 +63,7 @@ struct FileArgumentTests {
             for arguments in commands {
                 try await withGrowingTimeout { seconds in
                     let result = try await ElementalProcess.run(arguments + ["--timeout", seconds])
-                    guard result.status == .exited(1),
+                    guard result.status == .exited(5),
                         result.errors.joined().contains("nothing came from it within \(seconds).0 seconds")
                     else { throw TestSupportError("\(result)") }
                 }

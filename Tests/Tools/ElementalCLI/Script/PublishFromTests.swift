@@ -252,11 +252,11 @@ struct PublishFromTests {
         try await withService(script) { service, target, folder in
             try await withCommand(["watch", target, "--json"]) { watch in
                 try await watch.nextEvent("value") { $0["element"] == "Level" && $0.number("value") == 1 }
-                let failed = try await expectFailure("set", target, "Level=10")
-                #expect(failed.status == .exited(1) && failed.errors.joined().contains("it ended with status 3"))
+                let failed = try await expectFailure("set", target, "Level=10", status: 2)
+                #expect(failed.errors.joined().contains("it ended with status 3"))
                 for text in ["a\nb", "a\rb", "a\n"] {
                     for name in ["Note", "Line"] {
-                        let refused = try await expectFailure("set", target, "\(name)=\(text)")
+                        let refused = try await expectFailure("set", target, "\(name)=\(text)", status: 2)
                         #expect(refused.errors.joined().contains("as one line"), "\(refused)")
                     }
                 }
@@ -330,7 +330,7 @@ struct PublishFromTests {
             try await service.nextEvent("command") { $0["state"] == "stale" && $0["element"] == "Level" }
             let runs = text("runs", in: folder).count
             try await eventually("it goes on") { text("runs", in: folder).count > runs + 20 }
-            let missing = try await expectFailure("get", target, "Level", "--timeout", "1")
+            let missing = try await expectFailure("get", target, "Level", "--timeout", "1", status: 5)
             #expect(missing.output.isEmpty)
             let told = service.lines(of: .output).filter { $0.contains("\"stale\"") }
             #expect(told.count == 1)
@@ -344,7 +344,7 @@ struct PublishFromTests {
     func mistakesAreToldAtOnce() async throws {
         try Mistake.expect(in: ["publish", "pi", "--from", "x", "--element", "1:A:bool"])
         try Mistake.expect(in: ["publish", "pi"])
-        let missing = try await expectFailure("publish", "pi", "--from", "/nowhere/elements")
+        let missing = try await expectFailure("publish", "pi", "--from", "/nowhere/elements", status: 3)
         #expect(missing.errors.contains { $0.contains("/nowhere/elements") })
     }
 }

@@ -37,7 +37,7 @@ struct SerialTests {
             for _ in boards {
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
                 try await expectSuccess("set", target, "Target=21.5")
-                try await expectFailure("set", target, "Target=31")
+                try await expectFailure("set", target, "Target=31", status: 2)
                 let get = try await ElementalProcess.run("get", target, "Temperature")
                 #expect(get.output == ["Temperature=20.5 °C"])
             }
@@ -71,7 +71,7 @@ struct SerialTests {
             try await run(["--listen", "127.0.0.1:0", "--security", "paired", "--state", serving.state]) { gateway in
                 let board = try TestBoard.dial(try port(of: try await lines(1, of: gateway)[0]), .oven())
                 let target = "127.0.0.1:\(try await gateway.listeningPort())"
-                try await expectFailure("set", target, "Target=21", "--security", "open")
+                try await expectFailure("set", target, "Target=21", "--security", "open", status: 4)
                 try await expectSuccess(serving.run("set", target, "Target=21", "--security", "paired"))
                 await board.stop()
             }

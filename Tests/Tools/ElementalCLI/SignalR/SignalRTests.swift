@@ -47,7 +47,7 @@ struct SignalRCommandTests {
             #expect(error?["message"] == "because")
             try await withGrowingTimeout { seconds in
                 let slow = try await call("Slow", "--timeout", seconds)
-                guard slow.status == .exited(1), slow.errors.last?.contains("did not answer 'Slow'") == true else {
+                guard slow.status == .exited(5), slow.errors.last?.contains("did not answer 'Slow'") == true else {
                     throw TestSupportError("\(slow)")
                 }
             }
@@ -75,10 +75,11 @@ struct SignalRCommandTests {
     @Test
     func errorsSayWhatToDo() async throws {
         try await Peers.withHub { _, port in
-            for (url, words) in [
-                ("http://127.0.0.1:\(port)/elsewhere", "another path"), ("http://127.0.0.1:1/hub", "running there"),
-            ] {
-                let errors = try await expectFailure("signalr", "call", url, "Nothing").errors
+            for (url, words, status) in [
+                ("http://127.0.0.1:\(port)/elsewhere", "another path", 3),
+                ("http://127.0.0.1:1/hub", "running there", 1),
+            ] as [(String, String, Int32)] {
+                let errors = try await expectFailure("signalr", "call", url, "Nothing", status: status).errors
                 #expect(errors.last?.contains(words) == true, "\(errors)")
             }
         }
@@ -200,7 +201,8 @@ struct SignalRCommandTests {
                     try await bridge.nextEvent("notPassed") { $0["element"] == "Level" }
                     try await bridge.expectExit(after: SIGINT)
                 }
-                let unknown = try await expectFailure("signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed")
+                let unknown = try await expectFailure(
+                    "signalr", "bridge", target, "--hub", hub, "--map", "Pase=Speed", status: 3)
                 #expect(unknown.errors.last?.contains("'Pace'") == true)
             }
         }

@@ -46,7 +46,7 @@ struct ClientSecurityTests {
             try await bed.pair()
             #expect(try await bed.run("set", bed.target, "Light=off").status == .exited(0))
             // Nothing is encrypted when the user says so.
-            #expect(try await bed.run("set", bed.target, "Light=on", "--security", "open").status == .exited(1))
+            #expect(try await bed.run("set", bed.target, "Light=on", "--security", "open").status == .exited(4))
         }
     }
 
@@ -55,9 +55,10 @@ struct ClientSecurityTests {
         try await Serving.with { serving in
             let element = "2:Reset:bool:writers admin"
             try await serving.robot("--element", element, "--security", "paired") { _, robot in
-                try await expectFailure(serving.run("set", robot, "Reset=on", "--security=paired"))
+                try await expectFailure(serving.run("set", robot, "Reset=on", "--security=paired"), status: 4)
                 try await expectSuccess(serving.run("set", robot, "Reset=on", "--security=paired", "--role=admin"))
-                try await expectFailure(serving.run("set", robot, "Speed=0.1", "--security=paired", "--role=observe"))
+                try await expectFailure(
+                    serving.run("set", robot, "Speed=0.1", "--security=paired", "--role=observe"), status: 4)
             }
         }
     }

@@ -17,7 +17,7 @@ struct LostTrustTests {
                     let other = try SecurityState(directory: serving.state + "-other")
                     try await ChildProcess.run("mv", [other.directory + "/identity.pem", file])
                 }
-                #expect(try await service.waitForExit() == .exited(1))
+                #expect(try await service.waitForExit() == .exited(6))
                 let error = try #require(JSONLine(service.lines(of: .output).last ?? ""))
                 #expect(error.event == "error" && error["reason"] == "identityChanged")
                 let message = try #require(error["message"] as String?)
@@ -47,7 +47,7 @@ struct LostTrustTests {
                     try await ElementalProcess.run(
                         "set", target, "Speed=1", "--security", "paired", "--state", serving.state + "/../user")
                 }
-                let refused = try await expectFailure(set())
+                let refused = try await expectFailure(set(), status: 2)
                 #expect(refused.errors.last?.contains("cannot read whom it trusts") == true, "\(refused)")
                 try await script("chmod 600 ../copy && mv ../copy trust.json")
                 try await service.nextEvent("trustAvailable")

@@ -168,7 +168,7 @@ struct PairPromptTests {
                     ["pair", bed.target, "--state", other, "--timeout", Patience.seconds, "--json"] + name,
                     input: [try await bed.openWindow()])
             }
-            let taken = try await expectFailure(pair(["--name", "pi"]))
+            let taken = try await expectFailure(pair(["--name", "pi"]), status: 2)
             let error = try #require(JSONLine(taken.output.last ?? ""))
             #expect(error["reason"] == "nameTaken")
             let message: String = error["message"] ?? ""

@@ -42,9 +42,9 @@ struct PairOpeningTests {
             #expect(get.output == ["Speed=0.5"], "\(get)")
             let connected = try await service.nextEvent("connected")
             #expect(connected["role"] == "observe")
-            #expect(try await laptop.run("set", target, "Speed=1").status == .exited(1))
+            #expect(try await laptop.run("set", target, "Speed=1").status == .exited(4))
             // To observe is not to admit others.
-            let refused = try await expectFailure(laptop.run("pair", "--open", target, "--json"))
+            let refused = try await expectFailure(laptop.run("pair", "--open", target, "--json"), status: 4)
             #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notAuthorised", "\(refused)")
             #expect(refused.errors.last?.contains("--state") == true, "\(refused)")
         }
@@ -81,11 +81,11 @@ struct PairOpeningTests {
     func whoHasAnotherIdentityIsToldWhoseItTakes() async throws {
         try await Self.withRobot { serving, _, target in
             let other = Serving(state: serving.state + "-other")
-            let none = try await expectFailure(other.run("pair", "--open", target, "--json"))
+            let none = try await expectFailure(other.run("pair", "--open", target, "--json"), status: 4)
             #expect(none.errors.last?.contains(other.state) == true, "\(none)")
             #expect(!FileManager.default.fileExists(atPath: other.state))
             _ = try await other.run("trust")
-            let refused = try await expectFailure(other.run("pair", "--open", target, "--json"))
+            let refused = try await expectFailure(other.run("pair", "--open", target, "--json"), status: 4)
             #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notPaired", "\(refused)")
             #expect(refused.errors.last?.contains(other.state) == true, "\(refused)")
         }

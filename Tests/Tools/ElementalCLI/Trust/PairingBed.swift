@@ -6,6 +6,8 @@ import Support
 import TestSupport
 import Testing
 
+@testable import ElementalCLI
+
 /// A service of the test that pairs, and a user with a state directory of its own who runs commands.
 struct PairingBed: Sendable {
     static let light = Element<Bool>(1, "Light")
@@ -105,8 +107,9 @@ struct PairingBed: Sendable {
     func failure(_ arguments: String..., input: [String] = []) async throws -> (code: String, message: String) {
         let result = try await run(arguments + ["--json"], input)
         let error = result.output.last.flatMap { JSONLine($0) }
-        guard result.status == .exited(1), let error, error.event == "error", let code: String = error["reason"],
-            let message: String = error["message"]
+        guard let error, error.event == "error", let code: String = error["reason"],
+            let message: String = error["message"],
+            result.status == .exited(CommandStatus(code: code).rawValue)
         else { throw TestSupportError("no error: \(result)") }
         return (code, message)
     }

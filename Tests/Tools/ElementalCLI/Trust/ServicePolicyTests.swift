@@ -16,7 +16,7 @@ struct ServicePolicyTests {
                 let plain = try await service.nextEvent("connected")
                 #expect(plain["role"] == "plain")
                 #expect((plain["fingerprint"] as String?) == nil)
-                try await expectFailure("set", target, "Speed=1", "--security", "open")
+                try await expectFailure("set", target, "Speed=1", "--security", "open", status: 4)
                 try await expectSuccess(serving.run("set", target, "Speed=0.25", "--security", "paired"))
                 let own = try #require(try SecurityState.existing(directory: serving.state)?.identity.fingerprint)
                 let connected = try await service.nextEvent("connected") { $0["role"] == "control" }
@@ -47,9 +47,9 @@ struct ServicePolicyTests {
                 "trust", "add", Self.laptop, "--name", "Laptop", "--role", "control", "--service", "lamp")
             try await serving.robot("--security", policy, "--address", "127.0.0.1") { service, target in
                 let set = try await ElementalProcess.run("set", target, "Speed=1", "--security", "open")
-                #expect(set.status == .exited(controls ? 0 : 1), "\(set)")
+                #expect(set.status == .exited(controls ? 0 : 4), "\(set)")
                 let get = try await ElementalProcess.run("get", target, "Speed", "--security", "open")
-                #expect(get.status == .exited(policy == "paired" ? 1 : 0), "\(get)")
+                #expect(get.status == .exited(policy == "paired" ? 4 : 0), "\(get)")
                 #expect(!service.lines(of: .error).contains { $0.contains("open") && $0.contains("control it") })
                 #expect(!service.lines(of: .error).contains { $0.contains("Laptop") })
             }

@@ -51,7 +51,7 @@ struct TrustCommandTests {
             let revoked = try await serving.run("trust", "revoke", "Laptop", "--json")
             #expect(JSONLine(revoked.output.first ?? "")?.event == "revoked")
             #expect(try await serving.run("trust", "list").output.first == "service 'robot/Rover', control")
-            let again = try await expectFailure(serving.run("trust", "revoke", "Laptop", "--json"))
+            let again = try await expectFailure(serving.run("trust", "revoke", "Laptop", "--json"), status: 3)
             #expect(JSONLine(again.output.last ?? "")?.string("reason") == "unknownPeer")
         }
     }

@@ -95,7 +95,7 @@ struct TwoHostPairingTests {
             let code: String = try #require(try await service.nextEvent("pairing")["code"])
             #expect(code.wholeMatch(of: /[0-9]{6}/) != nil)
             try await other.withCommand(["get", "robot/Rover", "Nursery lamp", "--json"] + client) { stranger in
-                try await stranger.expectExit(1)
+                try await stranger.expectExit(4)
             }
             let pair = ["pair", "robot/Rover", "--json", "--name", "Ada's laptop"]
             try await other.withCommand(pair + client) { pair in

@@ -1,0 +1,72 @@
+import ElementalFollowing
+import Support
+
+/// Which targets are connected, and why the others are not.
+final class TargetProgress: Sendable {
+    private struct State {
+        var connected: Set<ServiceKey> = []
+        /// Why services are not connected, as codes of failures.
+        var codes: [ServiceKey: String] = [:]
+        var browsingFails = false
+    }
+
+    private let targets: [Target]
+    private let state = Locked(State())
+    /// Opens when all are.
+    let allConnected = Latch()
+
+    init(_ targets: [Target]) { self.targets = targets }
+
+    var connected: [ServiceKey] { state.withLock { Array($0.connected) } }
+
+    /// The targets of which no service is connected.
+    private var missing: [Target] {
+        let connected = connected
+        return targets.filter { target in !connected.contains(where: target.covers) }
+    }
+
+    /// Why not all targets are connected, with the code that decides the exit status; `nil` if all are.
+    ///
+    /// - Parameter message: says it of the targets with these names.
+    func failure(_ message: (_ missing: String) -> String) -> CommandFailure? {
+        let missing = missing
+        let codes = state.withLock { state in
+            missing.flatMap { target in
+                let known = state.codes.filter { target.covers($0.key) }.map(\.value)
+                return known.isEmpty ? [state.browsingFails ? "discoveryFailed" : "serviceNotFound"] : known
+            }
+        }
+        return CommandStatus.decisive(codes).map { code in
+            CommandFailure(code, message(quotedList(missing.map(\.text), "and")))
+        }
+    }
+
+    func note(_ event: FollowerEvent) {
+        switch event {
+        case .state(let key, let change):
+            state.withLock { state in
+                state.codes[key] = change.failureCode
+                if case .connected = change {
+                    state.connected.insert(key)
+                } else {
+                    state.connected.remove(key)
+                }
+            }
+            if missing.isEmpty { allConnected.open() }
+        case .browsingFailed: state.withLock { $0.browsingFails = true }
+        case .browsingWorks: state.withLock { $0.browsingFails = false }
+        case .place, .value, .refusal, .leftOut, .roundTrip, .tooMany: break
+        }
+    }
+}
+
+extension FollowedState {
+    /// Why the service is not connected, as a failure's code; `nil` if it is, or is not there.
+    fileprivate var failureCode: String? {
+        switch self {
+        case .connected, .gone: nil
+        case .connecting: "notConnected"
+        case .away(let problem, _), .refused(let problem): problem.code
+        }
+    }
+}
