@@ -11,7 +11,7 @@ enum EntryPoint {
             try ProcessLimits.check()
         } catch {
             for line in error.lines { write(line, to: STDERR_FILENO) }
-            if CommandLine.arguments.contains("--json") { write(error.json.text, to: STDOUT_FILENO) }
+            if OutputOptions.wantsJSON(CommandLine.arguments) { write(error.json.text, to: STDOUT_FILENO) }
             exit(1)
         }
         Task { await ElementalCommand.main() }
@@ -72,7 +72,7 @@ struct ElementalCommand: AsyncParsableCommand {
             await exit(code)
         } catch {
             // A program that reads JSON is told of mistakes on the command line as well.
-            if CommandLine.arguments.contains("--json"), exitCode(for: error) == .validationFailure {
+            if OutputOptions.wantsJSON(CommandLine.arguments), exitCode(for: error) == .validationFailure {
                 await Console(json: true).emit(CommandFailure("usage", message(for: error)))
             }
             await exit(telling: error)
