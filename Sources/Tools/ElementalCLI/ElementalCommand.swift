@@ -107,7 +107,7 @@ extension ElementalCommand {
         let text = fullMessage(for: error)
         if !text.isEmpty {
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-                StandardStreams.shared.write(String(line), to: stream)
+                StandardStreams.shared.write([Styled(String(line))], to: stream)
             }
         }
         await exit(code)

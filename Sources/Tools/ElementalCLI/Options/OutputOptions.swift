@@ -46,6 +46,6 @@ private struct LogStream: TextOutputStream {
     func write(_ text: String) {
         // Each call has one event with its newline; any other newline came from outside and is escaped.
         let line = text.last == "\n" ? String(text.dropLast()) : text
-        StandardStreams.shared.offer(line, to: .error)
+        StandardStreams.shared.offer([Styled(line)], to: .error)
     }
 }

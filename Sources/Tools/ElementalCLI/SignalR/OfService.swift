@@ -14,9 +14,11 @@ struct OfService<Event: ConsoleEvent>: ConsoleEvent {
 
     var isResult: Bool { event.isResult }
 
-    var lines: [String] {
-        guard let key else { return event.lines }
-        return event.lines.map { "\(key): \($0)" }
+    var lines: [String] { styledLines.map { $0.map(\.text).joined() } }
+
+    var styledLines: [[Styled]] {
+        guard let key else { return event.styledLines }
+        return event.styledLines.map { [Styled("\(key): ")] + $0 }
     }
 
     var json: JSONText { named(event.json) }
@@ -26,7 +28,7 @@ struct OfService<Event: ConsoleEvent>: ConsoleEvent {
         guard let key, case .event(let name, let members) = json else { return json }
         return .event(
             name,
-            [("service", .optional(key.service)), ("device", .string(key.name))]
+            [("service", .optional(key.service)), ("instance", .string(key.name)), ("device", .string(key.name))]
                 + members.filter { $0.key != "device" && $0.key != "service" })
     }
 }
