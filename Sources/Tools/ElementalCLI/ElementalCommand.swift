@@ -34,7 +34,7 @@ struct ElementalCommand: AsyncParsableCommand {
             elements and set them. Try it in two terminals:
 
               $ elemental publish robot --element 1:Speed:float=0 --element 2:Camera:bool
-              $ elemental browse
+              $ elemental browse --once
               $ elemental describe robot
               $ elemental set robot Speed=0.5 Camera=on
               $ elemental watch robot
