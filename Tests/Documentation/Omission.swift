@@ -13,7 +13,7 @@ struct Omission: Sendable {
                 #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "swift --version", "Samples/quickstart",
                 "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
                 "sudo systemctl enable --now elemental-system-monitor", "journalctl -u elemental-system-monitor -f",
-                "sudo -u elemental elemental pair --open system_monitor",
+                "sudo -u elemental elemental open-pairing system_monitor",
             ])
         + left(
             out: "it changes the machine that it runs on; PackageTests do so in a bare Debian", of: "Install.md",
@@ -22,7 +22,7 @@ struct Omission: Sendable {
                 "sudo systemctl enable --now elemental-system-monitor",
                 "sudo cp /usr/share/doc/elemental/examples/lamp.elements /etc/elemental/",
                 "sudo systemctl enable --now elemental-publish@lamp",
-                "sudo -u elemental elemental pair --open lamp", "sudo apt purge elemental",
+                "sudo -u elemental elemental open-pairing lamp", "sudo apt purge elemental",
                 "sudo touch /etc/elemental/serial@board_E6614103E7452D2F.conf",
             ])
         + left(

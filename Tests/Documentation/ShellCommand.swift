@@ -32,7 +32,7 @@ struct ShellCommand: Sendable {
     /// Whether it runs until it is stopped.
     var runsOn: Bool {
         if text.hasSuffix("&") { return true }
-        guard !text.contains(#/--(for|count|seconds|frames) /#), !text.hasPrefix("echo ") else { return false }
+        guard !text.contains(#/--(for|count|seconds|frames|once)\b/#), !text.hasPrefix("echo ") else { return false }
         return text.contains(
             /elemental (publish|browse|watch|connect|c64 (gateway|terminal|run)|signalr (listen|bridge)|bench serve)\b/)
     }

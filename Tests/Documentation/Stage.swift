@@ -8,6 +8,10 @@ struct Stage {
     static let all = [
         Stage(page: "CommandLine.md", mark: "signalr bridge robot", command: robot),
         Stage(page: "CommandLine.md", mark: "metrics robot", command: robot),
+        Stage(page: "CommandLine.md", mark: "watch robot --also lamp", command: robot),
+        Stage(
+            page: "CommandLine.md", mark: "watch robot --also lamp",
+            command: "elemental publish lamp --name Desk --element 1:Brightness:float=0.5"),
         Stage(page: "CommandLine.md", mark: "record robot", command: robot),
         Stage(page: "CommandLine.md", mark: "bench throughput elemental_bench", command: "elemental bench serve"),
         Stage(

@@ -62,7 +62,7 @@ def pairing(bed, browser, ok):
     bed.run("pair", closed.place, "--code", code_of(closed), "--name", observed.event("paired")["client"])
 
     def new_code():
-        return json.loads(bed.run("pair", "--open", closed.place, "--json", state="vault"))["code"]
+        return json.loads(bed.run("open-pairing", closed.place, "--json", state="vault"))["code"]
 
     card = choose(page, closed.place)
     expect(card.get_by_text("If this service answers to paired devices alone, pair with it.")).to_be_visible()

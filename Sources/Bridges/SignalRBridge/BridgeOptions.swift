@@ -36,7 +36,7 @@ public struct BridgeOptions: Sendable {
     ) throws(BridgeError) -> [(element: ElementDefinition, method: String)] {
         for name in methods.keys.sorted() where elements[name] == nil {
             let names = elements.map { "'\($0.name)'" }.joined(separator: ", ")
-            throw BridgeError(.unknownElement, "there is no element '\(name)'; the elements are \(names)")
+            throw BridgeError("there is no element '\(name)'; the elements are \(names)", code: .unknownElement)
         }
         var routes: [(element: ElementDefinition, method: String)] = []
         // Method names of hubs are case-insensitive.
@@ -66,7 +66,7 @@ public struct BridgeError: Error, Sendable, CustomStringConvertible {
     public let message: String
     public var description: String { message.printable }
 
-    init(_ code: ElementalError.Code = .invalidValue, _ message: String) {
+    init(_ message: String, code: ElementalError.Code = .invalidValue) {
         self.code = code
         self.message = message
     }

@@ -167,7 +167,7 @@ public final class HubBridge: Sendable {
     private func refuse(_ element: ElementDefinition) {
         guard refused.withLock({ $0.insert(element.id).inserted }) else { return }
         let error = BridgeError(
-            message: "this bridge only shows: set BridgeOptions.setsElements, or --control on the command line")
+            "this bridge only shows: set BridgeOptions.setsElements, or --control on the command line")
         events.emit(.failed(element, .toDevice, error))
     }
 

@@ -49,7 +49,7 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
     static let version = Self(.version, "the other end speaks a version of admission that this one does not")
     package static let pairingClosed = Self(
         .pairingClosed,
-        "the service is not accepting pairings now: open a window at the service (elemental pair --open)")
+        "the service is not accepting pairings now: open a window at the service (elemental open-pairing)")
     static let pairingBusy = Self(
         .pairingBusy, "another device is pairing with the service: try again in a few seconds")
     static let wrongCode = Self(

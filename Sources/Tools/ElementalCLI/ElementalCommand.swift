@@ -11,7 +11,7 @@ enum EntryPoint {
             try ProcessLimits.check()
         } catch {
             for line in error.lines { write(line, to: STDERR_FILENO) }
-            if CommandLine.arguments.contains("--json") { write(error.json.text, to: STDOUT_FILENO) }
+            if OutputOptions.wantsJSON(CommandLine.arguments) { write(error.json.text, to: STDOUT_FILENO) }
             exit(1)
         }
         Task { await ElementalCommand.main() }
@@ -34,7 +34,7 @@ struct ElementalCommand: AsyncParsableCommand {
             elements and set them. Try it in two terminals:
 
               $ elemental publish robot --element 1:Speed:float=0 --element 2:Camera:bool
-              $ elemental browse
+              $ elemental browse --once
               $ elemental describe robot
               $ elemental set robot Speed=0.5 Camera=on
               $ elemental watch robot
@@ -50,9 +50,9 @@ struct ElementalCommand: AsyncParsableCommand {
         version: "1.0.0",
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
-            WatchCommand.self, ConnectCommand.self, PairCommand.self, TrustCommand.self, SerialCommand.self,
-            C64Command.self,
-            SignalRCommand.self, MQTTCommand.self, OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
+            WatchCommand.self, ConnectCommand.self, PairCommand.self, OpenPairingCommand.self, TrustCommand.self,
+            SerialCommand.self, C64Command.self, SignalRCommand.self, MQTTCommand.self, OSCCommand.self,
+            DashboardCommand.self, MetricsCommand.self,
             RecordCommand.self,
             ReplayCommand.self,
             ExportCommand.self, InfoCommand.self, DoctorCommand.self, BenchCommand.self,
@@ -76,7 +76,7 @@ struct ElementalCommand: AsyncParsableCommand {
             await exit(code)
         } catch {
             // A program that reads JSON is told of mistakes on the command line as well.
-            if CommandLine.arguments.contains("--json"), exitCode(for: error) == .validationFailure {
+            if OutputOptions.wantsJSON(CommandLine.arguments), exitCode(for: error) == .validationFailure {
                 await Console(json: true).emit(CommandFailure("usage", message(for: error)))
             }
             await exit(telling: error)
@@ -111,7 +111,7 @@ extension ElementalCommand {
         let text = fullMessage(for: error)
         if !text.isEmpty {
             for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-                StandardStreams.shared.write(String(line), to: stream)
+                StandardStreams.shared.write([Styled(String(line))], to: stream)
             }
         }
         await exit(code)

@@ -26,6 +26,29 @@ import Testing
         #expect(bench.open.count == 1)
     }
 
+    @Test func aSurveyEndsWithTheFirstAnswersOnceTheyAreResolved() {
+        bench.handle(.survey)
+        bench.list("Rover", 1)
+        bench.list("Ghost", 1)
+        #expect(!bench.machine.isSurveyed)
+        bench.runTimer(after: BrowserMachine.firstAnswerTime)
+        #expect(!bench.machine.isSurveyed)
+        bench.answer("Rover", host: "rover.local.", port: 7000)
+        bench.address("rover.local.", [10, 0, 0, 1])
+        bench.runTimer(after: BrowserMachine.familyGrace)
+        #expect(!bench.machine.isSurveyed)
+        bench.failLookup("Ghost")
+        #expect(bench.machine.isSurveyed)
+        #expect(bench.takeEvents() == ["found Rover 7000 [10.0.0.1]", "unresolved Ghost"])
+        // A daemon that has gone knows nothing any more.
+        bench.failBrowsing()
+        #expect(!bench.machine.isSurveyed)
+        bench.runTimer(after: .milliseconds(500))
+        bench.opened()
+        bench.runTimer(after: BrowserMachine.firstAnswerTime)
+        #expect(bench.machine.isSurveyed)
+    }
+
     @Test func changesAreToldAndRepetitionsAreNot() throws {
         bench.find("Rover", host: "rover.local.", port: 7000, [10, 0, 0, 1])
         bench.answer("Rover", host: "rover.local.", port: 7000)

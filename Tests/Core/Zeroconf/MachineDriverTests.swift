@@ -49,6 +49,24 @@ import Testing
         #expect(count == 4096)
     }
 
+    @Test func aSurveyEndsAndOtherStreamsDoNot() async throws {
+        let stream = driver.subscribe()
+        let survey = driver.subscribe(isSurvey: true)
+        driver.send(.update([:]))
+        var events: [String] = []
+        for await event in survey { events.append(event) }
+        // What is known already is a survey's too, which then ends at once.
+        for await event in driver.subscribe(isSurvey: true) { events.append(event) }
+        #expect(events == ["update"])
+        driver.send(.update([:]))
+        var updates = 0
+        for await _ in stream {
+            updates += 1
+            if updates == 2 { break }
+        }
+        #expect(record.all == ["start", "start", "survey", "update", "start", "survey", "update"])
+    }
+
     @Test func nothingStartsAfterStopping() async throws {
         let stream = driver.subscribe()
         await driver.stop()
@@ -60,6 +78,7 @@ import Testing
     private struct Recorder: ServiceMachine {
         let record: Transcript<String>
         private let timer: TimerID
+        private(set) var isSurveyed = false
 
         init(_ record: Transcript<String>) {
             self.record = record
@@ -72,9 +91,11 @@ import Testing
         mutating func handle(_ input: MachineInput) -> [MachineAction<String>] {
             switch input {
             case .start: record.add("start")
+            case .survey: record.add("survey")
             case .stop: record.add("stop")
             case .update:
                 record.add("update")
+                isSurveyed = true
                 // A time of which there are too many nanoseconds.
                 return [.startTimer(timer, .seconds(Int64.max)), .emit("update")]
             case .timer: record.add("timer")

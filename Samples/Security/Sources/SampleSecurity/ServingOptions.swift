@@ -49,7 +49,9 @@ public struct PairingAtStart: Sendable {
             case .listening where isWanted && isTerminal:
                 do { try service.openPairing() } catch { say("no pairing: \(error)") }
             case .listening where isWanted:
-                say("nobody is paired yet; 'elemental pair --open \(service.service)' shows a code for another machine")
+                say(
+                    "nobody is paired yet; 'elemental open-pairing \(service.service)' shows a code for another machine"
+                )
             case .pairing(.opened(let secret, let duration, _)) where isTerminal:
                 say("type on the other machine, within \(duration.components.seconds) s:")
                 say("  elemental pair \(service.service)      and the code \(secret.text)")

@@ -21,6 +21,8 @@ struct CommonListing {
         case listing(ServiceBrowser.Event)
         case answer(Check, Result<ResolvedService, ZeroconfError>)
         case tick
+        /// The listing has ended. The checks that are due are still made.
+        case end
     }
 
     enum Action {
@@ -70,6 +72,7 @@ struct CommonListing {
     private var checksUnderWay = 0
     private var lastCheck = 0
     private var isTicking = false
+    private var isAtEnd = false
     private var actions: [Action] = []
 
     mutating func handle(_ input: Input, at now: ContinuousClock.Instant) -> [Action] {
@@ -83,12 +86,16 @@ struct CommonListing {
         case .listing(let event): tell(event)
         case .answer(let check, let result): settle(check, result, at: now)
         case .tick: repeatChecks(at: now)
+        case .end: isAtEnd = true
         }
         startChecks()
         startTicking()
         defer { actions = [] }
         return actions
     }
+
+    /// The listing has ended, and nothing of it is being checked for the first time.
+    fileprivate var isFinished: Bool { isAtEnd && checksUnderWay == 0 }
 
     private mutating func tell(_ event: ServiceBrowser.Event, as claim: ServiceInstance? = nil) {
         actions.append(.tell(ElementalBrowser.Event(event, as: claim)))
@@ -257,7 +264,7 @@ extension CommonListing {
         await withDiscardingTaskGroup { group in
             group.addTask {
                 for await event in events { send(.listing(event)) }
-                continuation.finish()
+                send(.end)
             }
             var listing = CommonListing()
             reading: for await input in inputs {
@@ -276,6 +283,7 @@ extension CommonListing {
                         logger.debug("\(text)")
                     }
                 }
+                if listing.isFinished { break }
             }
             group.cancelAll()
         }

@@ -59,9 +59,16 @@ public final class ElementalBrowser: Sendable {
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the service name is invalid.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
+        stream(of: try browser.get().events())
+    }
+
+    /// Browses until the first answers are in, which takes a second, and what they list is resolved and verified or cannot
+    /// be.
+    package func survey() throws(ElementalError) -> AsyncStream<Event> { stream(of: try browser.get().survey()) }
+
+    private func stream(of events: AsyncStream<ServiceBrowser.Event>) -> AsyncStream<Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
-        let events = try browser.get().events()
         let isCommon = service == nil
         let emit = { @Sendable (event: Event) in
             if case .enqueued = continuation.yield(event) { true } else { false }

@@ -20,6 +20,7 @@ struct BrowserMachine: ServiceMachine {
         case hostLimit(String)
         case hostGrace(String)
         case turn
+        case firstAnswers
     }
 
     enum ReferencePurpose {
@@ -32,6 +33,8 @@ struct BrowserMachine: ServiceMachine {
     /// mDNS asks after 0, 1 and 3 seconds and answers take at most 0.5 s (RFC 6762, section 5.2 and 6): what has not
     /// been seen by then is not there.
     static let settlingTime = Duration.seconds(6)
+    /// What Avahi itself takes for the time of the first answers ("all for now"), which its library does not pass on.
+    static let firstAnswerTime = Duration.seconds(1)
     static let mostEntries = 4096
 
     let type: ServiceType
@@ -54,6 +57,8 @@ struct BrowserMachine: ServiceMachine {
     var lastRest = 0
     /// Runs out when the next one that rests is looked up again.
     var turn: TimerID?
+    private var isSurveyWanted = false
+    private var haveFirstAnswersCome = false
     /// What the input being handled leads to.
     var actions: [Action] = []
 
@@ -69,8 +74,12 @@ struct BrowserMachine: ServiceMachine {
         switch input {
         case .start:
             start()
+        case .survey:
+            isSurveyWanted = true
+            if case .browsing = phase { awaitFirstAnswers() }
         case .stop:
             closeEverything()
+            isSurveyWanted = false
             entries = [:]
             phase = .idle
             delay.reset()
@@ -85,6 +94,11 @@ struct BrowserMachine: ServiceMachine {
         defer { actions = [] }
         return actions
     }
+
+    /// The first answers have come, and each service has been resolved or could not be.
+    var isSurveyed: Bool { haveFirstAnswersCome && entries.values.allSatisfy(\.isTold) }
+
+    private mutating func awaitFirstAnswers() { _ = startTimer(Self.firstAnswerTime, for: .firstAnswers) }
 
     /// Starts browsing, or retries at once what is waiting for its back-off and looks up again what has no place: a new
     /// subscriber needs the current state.
@@ -122,6 +136,7 @@ struct BrowserMachine: ServiceMachine {
         case .hostLimit(let host): hostTimedOut(host, timer: id)
         case .hostGrace(let host): hostIsReady(host)
         case .turn: takeTurn()
+        case .firstAnswers: haveFirstAnswersCome = true
         case nil: break
         }
     }
@@ -153,6 +168,7 @@ struct BrowserMachine: ServiceMachine {
             guard case .opening(_, let limit) = phase else { return }
             actions.append(.cancelTimer(limit))
             phase = .browsing(id, settling: startTimer(Self.settlingTime))
+            if isSurveyWanted { awaitFirstAnswers() }
         case .reply(.browsed(let isAdded, let interface, let name, let domain)):
             let instance = ServiceInstance(name: name, type: type, domain: domain)
             isAdded ? add(instance, on: interface) : remove(instance, from: interface)
@@ -223,6 +239,7 @@ struct BrowserMachine: ServiceMachine {
         open = []
         resting = [:]
         turn = nil
+        haveFirstAnswersCome = false
     }
 
     mutating func startTimer(_ delay: Duration, for purpose: TimerPurpose? = nil) -> TimerID {

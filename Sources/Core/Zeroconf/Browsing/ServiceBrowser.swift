@@ -62,6 +62,9 @@ public final class ServiceBrowser: Sendable {
     /// It ends after ``stop()`` and when 4096 events are buffered in it.
     public func events() -> AsyncStream<Event> { driver.subscribe() }
 
+    /// The same until the first answers are in, which takes a second, and what they list is resolved or cannot be.
+    package func survey() -> AsyncStream<Event> { driver.subscribe(isSurvey: true) }
+
     /// Ends browsing and all streams for good, and returns when the library has released everything.
     ///
     /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) for every two lookups if the daemon hangs.

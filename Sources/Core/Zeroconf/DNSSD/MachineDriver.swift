@@ -14,6 +14,8 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         var timers: Set<TimerID> = []
         var consumers: [Int: AsyncStream<Machine.Event>.Continuation] = [:]
         var lastConsumer = 0
+        /// The consumers whose streams end when the machine has been surveyed.
+        var surveys: Set<Int> = []
         var closing = 0
         var isStopped = false
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
@@ -53,11 +55,14 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     }
 
     /// A separate stream for each caller, beginning with the current state.
-    func subscribe() -> AsyncStream<Machine.Event> {
+    ///
+    /// - Parameter isSurvey: whether it ends when the machine has been surveyed.
+    func subscribe(isSurvey: Bool = false) -> AsyncStream<Machine.Event> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Machine.Event.self, bufferingPolicy: .bufferingOldest(Self.bufferedEvents))
         let id = state.withLock { state in
             state.lastConsumer += 1
+            if isSurvey { state.surveys.insert(state.lastConsumer) }
             return state.lastConsumer
         }
         // Set before the stream can end: a handler that is set afterwards never runs.
@@ -116,11 +121,25 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         if runsOnDemand {
             process(.start)
         }
+        if state.withLock({ $0.surveys.contains(id) }) {
+            process(.survey)
+        }
+    }
+
+    private func endSurveys() {
+        let surveys = state.withLock { state in
+            state.surveys.isEmpty || !state.machine.isSurveyed ? [] : state.surveys.compactMap { state.consumers[$0] }
+        }
+        // Each is removed when its stream has ended.
+        for survey in surveys {
+            survey.finish()
+        }
     }
 
     private func removeConsumer(_ id: Int) {
         let wasLast = state.withLock { state in
-            state.consumers.removeValue(forKey: id) != nil && state.consumers.isEmpty
+            state.surveys.remove(id)
+            return state.consumers.removeValue(forKey: id) != nil && state.consumers.isEmpty
         }
         if wasLast && runsOnDemand {
             process(.stop)
@@ -137,6 +156,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         for action in actions {
             perform(action)
         }
+        endSurveys()
     }
 
     private func perform(_ action: MachineAction<Machine.Event>) {

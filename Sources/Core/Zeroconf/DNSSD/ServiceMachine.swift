@@ -9,6 +9,13 @@ protocol ServiceMachine: Sendable {
 
     /// The events that bring a new consumer up to date.
     func replay() -> [Event]
+
+    /// Whether all is known that can be known for now, after which a survey ends.
+    var isSurveyed: Bool { get }
+}
+
+extension ServiceMachine {
+    var isSurveyed: Bool { false }
 }
 
 /// Names a reference within one machine; never used twice.
@@ -24,6 +31,8 @@ struct TimerID: Hashable, Sendable {
 enum MachineInput: Sendable {
     /// A consumer was added, perhaps one of several.
     case start
+    /// A consumer was added that only wants what is there, until ``ServiceMachine/isSurveyed``.
+    case survey
     /// The last consumer has gone, or the driver ends: close everything, forget everything.
     case stop
     case update(TXTRecord)

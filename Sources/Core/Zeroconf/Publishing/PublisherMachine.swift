@@ -57,6 +57,8 @@ struct PublisherMachine: ServiceMachine {
             guard let bytes = try? record.encoded() else { return [] }
             txt = bytes
             return current.map { [.updateTXT($0, bytes)] } ?? []
+        case .survey:
+            return []
         case .timer(let id):
             return handleTimer(id)
         case .reference(let id, let event):

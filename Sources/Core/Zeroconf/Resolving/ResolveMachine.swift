@@ -47,7 +47,7 @@ struct ResolveMachine: ServiceMachine {
             return [.startTimer(timer, timeout)] + resolve()
         case .stop:
             return finish(with: nil)
-        case .update:
+        case .update, .survey:
             return []
         case .timer(let id):
             return handleTimer(id)

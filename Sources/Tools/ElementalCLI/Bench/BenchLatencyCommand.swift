@@ -31,7 +31,7 @@ struct BenchLatencyCommand: ReportingCommand {
               $ elemental bench latency robot --json
             """)
 
-    @Option(help: "The number of round trips (default: 10000).")
+    @Option(name: [.customShort("n"), .long], help: "The number of round trips (default: 10000).")
     var count: Int?
 
     @Option(

@@ -22,7 +22,9 @@ struct BenchThroughputCommand: ReportingCommand {
               $ elemental bench throughput 192.168.1.7:5000 --json
             """)
 
-    @Option(help: "The number of messages to send, instead of as many as --seconds allows.")
+    @Option(
+        name: [.customShort("n"), .long],
+        help: "The number of messages to send, instead of as many as --seconds allows.")
     var count: Int?
 
     @Option(help: ArgumentHelp("How long to send messages (default: 2).", valueName: "s"))

@@ -12,6 +12,8 @@ struct Client: Sendable {
     let givenElements: ElementCatalogue?
     let place: ServicePlace
     let pairing: PairingAdvice
+    /// Where to write what happens on this connection.
+    let console: Console
     /// All values from the first on, if ``Settings/wantsValues`` was set.
     let values: Values?
     let arrivalTimes: ArrivalTimes
@@ -90,7 +92,7 @@ struct Client: Sendable {
                 return try await body(
                     Client(
                         device: device, givenElements: settings.elements, place: place, pairing: pairing,
-                        values: box.values.withLock { $0 },
+                        console: console, values: box.values.withLock { $0 },
                         arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
             }
         } catch let error as ElementalError {
@@ -115,9 +117,12 @@ struct Client: Sendable {
 extension ClientOptions {
     /// Finds the target, connects, runs `body` and closes the connection however that ends.
     ///
-    /// - Parameter deputy: for a program that has an identity of its own.
+    /// - Parameters:
+    ///   - deputy: for a program that has an identity of its own.
+    ///   - isNamed: whether what is written names the service, because the command has several.
     func withClient<Result>(
         _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
+        isNamed: Bool = false,
         _ configure: (inout Client.Settings) -> Void = { _ in }, run body: (Client) async throws -> Result
     ) async throws -> Result {
         var settings = Client.Settings(name: clientName)
@@ -126,6 +131,16 @@ extension ClientOptions {
         settings.access = try await security.load(for: deputy)
         configure(&settings)
         let place = try await ServicePlace.find(target, for: settings.access, output)
+        let console = isNamed ? console.naming(ServiceKey(place)) : console
         return try await Client.with(place, settings, output, console, body)
+    }
+}
+
+extension ServiceKey {
+    fileprivate init(_ place: ServicePlace) {
+        switch place {
+        case .found(let service): self.init(service)
+        case .address(let host, let port): self.init(host: host, port: port)
+        }
     }
 }

@@ -25,35 +25,25 @@ struct ServiceDescription: ConsoleEvent {
 
     var isResult: Bool { true }
 
+    var lines: [String] { styledLines.map { $0.map(\.text).joined() } }
+
     /// The service on one line, its elements as a table below.
-    var lines: [String] {
+    var styledLines: [[Styled]] {
         let place = name == address ? "" : " at \(address)"
-        let kind =
-            (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
-            + (remark.map { " [\($0)]" } ?? "")
-        let header = ["ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"]
-        let table = [header] + elements.map { Self.row($0.definition, $0.value) }
-        // Columns that are empty for all elements are omitted.
-        let columns = header.indices.filter { column in table.dropFirst().contains { !$0[column].isEmpty } }
-        let widths = columns.map { column in table.map { $0[column].columnCount }.max() ?? 0 }
-        let rows = table.map { row in
-            var line = ""
-            for (width, column) in zip(widths, columns) {
-                let cell = row[column]
-                line += "  "
-                line +=
-                    column == 0
-                    ? String(repeating: " ", count: width - cell.columnCount) + cell : cell.padded(to: width)
-            }
-            return String(line.reversed().drop { $0 == " " }.reversed())
-        }
+        let kind = (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
         let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
-        return ["\(name)\(kind)\(place), \(count)"] + (elements.isEmpty ? [] : rows)
+        let table = Table(
+            titles: [">ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"],
+            rows: elements.map { Self.row($0.definition, $0.value) }, indentation: "  ")
+        return [[Styled(name, .heading), Styled(kind)] + remark + [Styled("\(place), \(count)")]] + table.lines
     }
 
     /// What was proven, or what the service says that a client needs.
-    private var remark: String? {
-        fingerprint == nil ? discovered?.remark(.none) : "encrypted, \(role?.rawValue ?? "unknown role")"
+    private var remark: [Styled] {
+        guard fingerprint == nil else {
+            return [Styled(" [encrypted, \(role?.rawValue ?? "unknown role")]", .good)]
+        }
+        return discovered?.remark(.none).map { [Styled(" [\($0)]", .warning)] } ?? []
     }
 
     var json: JSONText {
@@ -75,12 +65,11 @@ struct ServiceDescription: ConsoleEvent {
             + elements.map { element, value in .event("element", element.members + [("value", value?.json ?? .null)]) }
     }
 
-    private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [String] {
-        return [
-            String(element.id), element.name, element.type.name, element.transport.rawValue,
-            element.access.abbreviation + (element.latest ? " latest" : ""), range(element), element.unit,
-            value.map { beginning($0, of: element) } ?? "",
-        ]
+    private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [Styled] {
+        let access = element.access.abbreviation + (element.latest ? " latest" : "")
+        return [Styled(String(element.id), .faint), Styled(element.name)]
+            + [element.type.name, element.transport.rawValue, access].map { Styled($0, .faint) }
+            + [range(element), element.unit, value.map { beginning($0, of: element) } ?? ""].map { Styled($0) }
     }
 
     /// As much of the value as fits into 40 columns.

@@ -25,6 +25,9 @@ final class Transfers: Sendable {
         self.showsIncoming = showsIncoming
     }
 
+    /// Whether a large value is being sent or received whose progress is shown.
+    var isAnyUnderWay: Bool { state.withLock { !$0.start.isEmpty } }
+
     /// Subscribes to the device's progress. To be called before the first value can arrive.
     func follow(_ device: ElementalDevice) {
         device.onProgress { [self] progress, device in report(progress, device) }

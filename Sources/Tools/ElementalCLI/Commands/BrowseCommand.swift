@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import ElementalFollowing
 import Support
 
 /// Shows services as they come and go.
@@ -11,9 +12,10 @@ struct BrowseCommand: ReportingCommand {
             Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, whether \
             this user is paired with it or needs to be, and TXT record. Without SERVICE it shows all element services, except those of an \
             older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for; \
-            --timeout does not limit it.
+            --timeout does not limit it. With --once it prints what is there as a table, after about a second.
 
               $ elemental browse
+              $ elemental browse --once
               $ elemental browse robot --for 2
               $ elemental browse --json --for 2 | jq -r 'select(.event == "found") | .name'
             """)
@@ -24,10 +26,14 @@ struct BrowseCommand: ReportingCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
     var time: Seconds?
 
+    @Flag(help: "Print the services that are there, and end: when the first answers are in, or after --timeout.")
+    var once = false
+
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
+        if once, time != nil { throw ValidationError("--once and --for exclude each other") }
         guard let service else { return }
         do {
             try ElementalService.check(service: service)
@@ -38,6 +44,7 @@ struct BrowseCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         let browser = ElementalBrowser(service, logger: output.logger)
+        if once { return try await list(browser.survey(), console) }
         let events = try browser.events()
         let time = time?.duration
         try await Interruption.run(console) { [state] in
@@ -53,6 +60,34 @@ struct BrowseCommand: ReportingCommand {
                 }
             }
             if let failure = health.withLock({ $0.failure }), !Task.isCancelled { throw failure }
+        }
+    }
+
+    /// Prints what is there.
+    private func list(_ events: AsyncStream<ElementalBrowser.Event>, _ console: Console) async throws {
+        try await Interruption.run(console, .task) { [state, output] in
+            let (services, isComplete) = (Locked<[ServiceKey: DiscoveredService]>([:]), Locked(false))
+            var trusted = UserTrust(state)
+            try await trusted.update()
+            try await Interruption.limit(to: output.limit) { [trusted] in
+                for await event in events {
+                    switch event {
+                    case .found(let service), .updated(let service):
+                        services.withLock { $0[ServiceKey(service)] = service }
+                    case .gone(let service, let name):
+                        services.withLock { $0[ServiceKey(service: service, name: name)] = nil }
+                    case .unresolved: await console.emit(BrowseEvent(event, trusted))
+                    case .failed(let error, _): throw error
+                    }
+                }
+                isComplete.withLock { $0 = !Task.isCancelled }
+            }
+            try Task.checkCancellation()
+            let found = services.withLock { $0.sorted { $0.key < $1.key } }
+                .map { BrowseEvent(.found($0.value), trusted) }
+            await console.emit(found, as: BrowseEvent.table(of: found))
+            if found.isEmpty { await console.talk("no service was found") }
+            if !isComplete.withLock({ $0 }) { await console.talk("not all have answered within \(output.limit)") }
         }
     }
 

@@ -21,11 +21,26 @@ struct BrowseEvent: ConsoleEvent {
         }
     }
 
+    /// The services that were found, a row each.
+    static func table(of events: [BrowseEvent]) -> Table {
+        let rows = events.compactMap { event in
+            if case .found(let service) = event.event { service.cells(event.standing) } else { nil }
+        }
+        return Table(titles: ["SERVICE", "HOST", "ADDRESSES", "SECURITY", "TXT"], rows: rows)
+    }
+
+    var styledLines: [[Styled]] {
+        switch event {
+        case .found(let service): [[Styled("+ ", .good)] + service.line(standing)]
+        case .updated(let service): [[Styled("~ ", .warning)] + service.line(standing)]
+        case .gone(let service, let name): [[Styled("- ", .bad), Styled("\(service)/\(name)", .heading)]]
+        case .unresolved, .failed: lines.map { [Styled($0)] }
+        }
+    }
+
     var lines: [String] {
         switch event {
-        case .found(let service): ["+ \(service.line(standing))"]
-        case .updated(let service): ["~ \(service.line(standing))"]
-        case .gone(let service, let name): ["- \(service)/\(name)"]
+        case .found, .updated, .gone: styledLines.map { $0.map(\.text).joined() }
         case .unresolved(let service, let name, let error):
             ["\(service)/\(name) is listed but does not answer: \(error.message)"]
         case .failed(let error, let delay):
@@ -47,13 +62,24 @@ struct BrowseEvent: ConsoleEvent {
 }
 
 extension DiscoveredService {
-    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`
-    fileprivate func line(_ standing: ServiceStanding) -> String {
-        let parts =
-            ["\(service)/\(name)".padded(to: 28), "\(hostName):\(port)".padded(to: 22)]
-            + [addresses.joined(separator: " ").padded(to: 15)] + (remark(standing).map { ["[\($0)]"] } ?? [])
-            + sortedTXT.map { "\($0.key)=\($0.value)" }
-        return String(parts.joined(separator: "  ").reversed().drop { $0 == " " }.reversed())
+    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`, in columns of fixed widths: the next is not known yet.
+    fileprivate func line(_ standing: ServiceStanding) -> [Styled] {
+        let cells = cells(standing)
+        return Table.line(cells[..<3] + cells[3...].filter { !$0.text.isEmpty }, [28, 22, 15])
+    }
+
+    fileprivate func cells(_ standing: ServiceStanding) -> [Styled] {
+        let style: Styled.Style =
+            switch standing {
+            case .none: .warning
+            case .own, .paired: .good
+            case .keyChanged, .keyMissing: .bad
+            }
+        return [
+            Styled("\(service)/\(name)", .heading), Styled("\(hostName):\(port)"),
+            Styled(addresses.joined(separator: " ")), Styled(remark(standing).map { "[\($0)]" } ?? "", style),
+            Styled(sortedTXT.map { "\($0.key)=\($0.value)" }.joined(separator: "  "), .faint),
+        ]
     }
 
     fileprivate func members(_ standing: ServiceStanding) -> JSONText.Members {

@@ -9,8 +9,10 @@ struct GetCommand: ReportingCommand {
         commandName: "get",
         abstract: "Print the current values of a service's elements.",
         discussion: """
-            Prints NAME=VALUE for each. If the service has not set an element yet, the command waits for it, at most --timeout.
+            Prints NAME=VALUE for each; without names, for all elements that have a value. If the service has not set a named \
+            element yet, the command waits for it, at most --timeout.
 
+              $ elemental get robot
               $ elemental get robot Speed Battery
               $ elemental get robot Speed --json | jq .value
               $ elemental get camera Picture --raw > picture.png
@@ -19,8 +21,8 @@ struct GetCommand: ReportingCommand {
 
     @OptionGroup var client: ClientOptions
 
-    @Argument(help: ArgumentHelp("The elements' names.", valueName: "name"))
-    var names: [String]
+    @Argument(help: ArgumentHelp("The elements' names (default: all that can be read).", valueName: "name"))
+    var names: [String] = []
 
     @Flag(help: "Write the bytes of one string or data unchanged, without its name.")
     var raw = false
@@ -49,7 +51,8 @@ struct GetCommand: ReportingCommand {
 }
 
 extension Client {
-    /// Prints the elements' newest values, waiting for those that have not arrived.
+    /// Prints the elements' newest values, waiting for those that have not arrived. Without names, those that the service
+    /// has set; an older service does not tell when it has sent them.
     ///
     /// - Throws: ``CommandFailure`` if one does not arrive in time.
     func printValues(
@@ -61,7 +64,10 @@ extension Client {
                 "usage", "element '\(element.name)' is a \(element.type.name); --raw is for string and data")
         }
         let missing = { @Sendable in wanted.filter { device.value(of: $0) == nil } }
-        let wait = await transfers.limit(to: timeout, for: missing().map(\.id), .incoming) {
+        if names.isEmpty { await device.waitForHello(timeout) }
+        let isAnySetEnough = names.isEmpty && device.hello != nil
+        let wait = try await transfers.limit(to: timeout, for: missing().map(\.id), .incoming) {
+            if isAnySetEnough { return try await receiveSetValues(arrivals, timeout) }
             for await _ in arrivals where missing().isEmpty { return }
         }
         for element in wanted {
@@ -83,11 +89,23 @@ extension Client {
                 "'\(element.name)' stopped arriving or arrives too slowly: \(amount) arrived; --timeout gives it more time"
             )
         }
+        let unset = "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"
+        if isAnySetEnough, wait == nil { return await console.talk(unset) }
         throw CommandFailure(
             "timedOut",
-            "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"
+            unset
                 + (device.hello == nil
                     ? " within \(timeout); an older service sends a value only when it changes"
                     : " (waited \(timeout))"))
+    }
+
+    /// Waits until the values have arrived that the service sends a new client.
+    private func receiveSetValues(_ arrivals: AsyncStream<Void>, _ timeout: Duration) async throws {
+        var arrivals = arrivals.makeAsyncIterator()
+        repeat {
+            // Parts of large values and answers take turns: one part at least comes before the second answer.
+            for _ in 1...2 { try await device.waitUntilHandled(timeout: timeout) }
+            guard transfers.isAnyUnderWay else { return }
+        } while await arrivals.next() != nil
     }
 }

@@ -1,49 +1,139 @@
 import ArgumentParser
 import Elemental
+import ElementalFollowing
+import Support
 
 /// Prints values as they arrive.
 struct WatchCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Print a service's values as they arrive, the current ones first.",
+        abstract: "Print the values of services as they arrive, the current ones first.",
         discussion: """
-            Without names it prints all elements. It ends on Ctrl-C, after --count values, after --for, and when the \
-            service ends; the status is 1 if the connection broke, 5 if fewer than --count values arrived. With --reconnect it \
-            outlasts the connection: it connects again and continues, with the service's current values first.
+            Behind TARGET are the names of elements; without any it prints all. Each --also is a further TARGET: then the \
+            names count for all of them, and each line begins with its service. A TARGET that is away holds up no other.
+
+            It ends on Ctrl-C, after --count values, after --for, and when the services have ended; the status is 1 if a \
+            connection broke, 5 if fewer than --count values arrived. With --reconnect it outlasts the connections: it \
+            connects again and continues, with the service's current values first.
 
               $ elemental watch robot
               $ elemental watch robot Speed Battery --count 10
+              $ elemental watch robot --also lamp --only Speed
               $ elemental watch robot Speed --for 60 --json | jq -r .value
               $ elemental watch robot --reconnect >> robot.log
             """)
 
     @OptionGroup var client: ClientOptions
 
-    @Argument(help: ArgumentHelp("The elements' names (default: all).", valueName: "name"))
+    @Argument(help: ArgumentHelp("The elements' names, as --only (default: all).", valueName: "name"))
     var names: [String] = []
+
+    @Option(help: ArgumentHelp("An element to print; may be given several times (default: all).", valueName: "name"))
+    var only: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Another TARGET to watch; may be given several times.", valueName: "target"),
+        transform: Target.init(parsing:))
+    var also: [Target] = []
 
     @OptionGroup var amount: AmountOptions
     @OptionGroup var reconnection: ReconnectOptions
     @OptionGroup var element: ElementOptions
     @OptionGroup var output: OutputOptions
 
+    /// Each is looked for at the same time, which takes connections to the Zeroconf daemon.
+    private static let maximumTargetCount = 16
+
+    func validate() throws {
+        if also.count >= Self.maximumTargetCount {
+            throw ValidationError("at most \(Self.maximumTargetCount) TARGETs can be watched")
+        }
+        if !also.isEmpty, !element.specs.isEmpty {
+            throw ValidationError("--element is for one TARGET, without --also")
+        }
+    }
+
     func perform(_ console: Console) async throws {
-        let catalogue = try element.catalogue
-        try await Interruption.run(console, amount.work) { [client, amount, reconnection, output, names] in
-            try await client.withClient(output, console, elements: catalogue) {
-                $0.wantsValues = true
-                $0.reconnection = reconnection.policy
-            } run: { client in
-                let remaining = amount.counter
-                try await client.reportingConnection(console) {
-                    // Without names also those that come with a pairing.
-                    let wanted = names.isEmpty ? nil : Set(try client.readable(names).map(\.id))
-                    try await Interruption.limit(to: amount.time?.duration) {
-                        try await client.watch(wanted, remaining, console)
+        try await Interruption.run(console, amount.work) { [self] in
+            let remaining = amount.counter
+            if also.isEmpty {
+                try await watch(client, remaining, console)
+            } else {
+                try await watchAll(remaining, console)
+            }
+            try amount.expectAll(remaining, of: "values")
+        }
+    }
+
+    /// Watches all targets at the same time, and tells of each that fails.
+    ///
+    /// - Throws: ``CommandFailure`` at the end if one has failed.
+    private func watchAll(_ remaining: Countdown, _ console: Console) async throws {
+        let failures = await withTaskGroup(of: (target: Target, failure: CommandFailure)?.self) { group in
+            for target in [client.target] + also {
+                var client = client
+                client.target = target
+                group.addTask { [client] in
+                    do {
+                        try await watch(client, remaining, console)
+                        return nil
+                    } catch {
+                        return (target, CommandFailure(error))
                     }
                 }
-                try amount.expectAll(remaining, of: "values")
             }
+            var failures: [(target: Target, failure: CommandFailure)] = []
+            for await result in group {
+                if remaining.value <= 0 { group.cancelAll() }
+                guard let (target, failure) = result, !failure.isCancellation else { continue }
+                failures.append((target, failure))
+                let message = "\(target.text): \(failure.description)"
+                await console.emit(WarningEvent(failure: CommandFailure(failure.code, message)))
+            }
+            return failures
+        }
+        guard let code = failures.first?.failure.code else { return }
+        let targets = quotedList(failures.map(\.target.text), "and")
+        throw CommandFailure(code, "\(targets) could not be watched to the end")
+    }
+
+    /// Watches one target.
+    private func watch(_ client: ClientOptions, _ remaining: Countdown, _ console: Console) async throws {
+        let catalogue = try element.catalogue
+        try await client.withClient(output, console, elements: catalogue, isNamed: !also.isEmpty) {
+            $0.wantsValues = true
+            $0.reconnection = reconnection.policy
+        } run: { client in
+            try await client.reportingConnection(client.console) {
+                let wanted = try await wanted(of: client)
+                try await Interruption.limit(to: amount.time?.duration) {
+                    try await client.watch(wanted, remaining, client.console)
+                }
+            }
+        }
+    }
+
+    /// The elements to print; `nil` for all, also those that come with a pairing.
+    ///
+    /// - Throws: ``CommandFailure`` if the service lacks one; of several services, if it lacks all.
+    private func wanted(of client: Client) async throws -> Set<Int8>? {
+        let all = names + only
+        guard !all.isEmpty else { return nil }
+        let missing = all.filter { client.elements[$0] == nil }
+        do {
+            guard !also.isEmpty, missing.count < all.count else { return Set(try client.readable(all).map(\.id)) }
+            for name in missing {
+                let names = client.elements.map(\.name)
+                let failure = CommandFailure.unknownName(name, "element", among: names, where: client.device.name)
+                await client.console.emit(WarningEvent(failure: failure))
+            }
+            return Set(try client.readable(all.filter { client.elements[$0] != nil }).map(\.id))
+        } catch let failure as CommandFailure {
+            guard let name = missing.first, names.contains(name), (try? Target(parsing: name)) != nil else {
+                throw failure
+            }
+            throw CommandFailure(
+                failure.code, "\(failure.description); to watch another service too, type --also \(name.shellArgument)")
         }
     }
 }

@@ -3,17 +3,26 @@ import Logging
 
 /// The options of every command.
 struct OutputOptions: ParsableArguments {
-    @Flag(help: "Write results and events to standard output as JSON, one object a line.")
+    @Flag(name: .shortAndLong, help: "Write results and events to standard output as JSON, one object a line.")
     var json = false
 
     @Flag(name: .shortAndLong, help: "Write the framework's log to standard error.")
     var verbose = false
 
     @Option(
+        name: .shortAndLong,
         help: ArgumentHelp(
             "How long each step may take: finding the service, connecting, an answer, the next bytes from a pipe.",
             valueName: "seconds"))
     var timeout = 5.0
+
+    /// Whether arguments that may not be valid ask for JSON: `--json`, or `-j` alone or among other flags.
+    static func wantsJSON(_ arguments: [String]) -> Bool {
+        arguments.contains { argument in
+            argument == "--json"
+                || argument.hasPrefix("-") && argument.contains("j") && argument.dropFirst().allSatisfy("jvh".contains)
+        }
+    }
 
     /// The time limit of each step.
     var limit: Duration { .seconds(timeout) }
@@ -37,6 +46,6 @@ private struct LogStream: TextOutputStream {
     func write(_ text: String) {
         // Each call has one event with its newline; any other newline came from outside and is escaped.
         let line = text.last == "\n" ? String(text.dropLast()) : text
-        StandardStreams.shared.offer(line, to: .error)
+        StandardStreams.shared.offer([Styled(line)], to: .error)
     }
 }

@@ -1,3 +1,5 @@
+import ElementalFollowing
+
 /// Where a command writes: results to standard output, everything else to standard error. Each line is written at once,
 /// into a pipe too.
 ///
@@ -6,10 +8,19 @@
 struct Console: Sendable {
     /// Whether events are written as JSON, one object a line.
     let isJSON: Bool
+    /// The service that all events are about, where a command has several; its name is in front of each line.
+    private var service: ServiceKey?
 
     private let streams = StandardStreams.shared
 
     init(json: Bool) { isJSON = json }
+
+    /// The same for the events of one of several services.
+    func naming(_ service: ServiceKey) -> Console {
+        var console = self
+        console.service = service
+        return console
+    }
 
     /// Writes an event: as text, results to standard output and everything else to standard error; as JSON, all of them
     /// to standard output.
@@ -18,6 +29,15 @@ struct Console: Sendable {
     func emit(_ event: some ConsoleEvent) async {
         put(event)
         await waitForRoom(after: event)
+    }
+
+    /// Writes events as rows of a table, to standard output; as JSON, each as it is.
+    func emit(_ events: [some ConsoleEvent], as table: Table) async {
+        if isJSON { for event in events { await emit(event) } }
+        for line in isJSON ? [] : table.lines {
+            streams.write(line, to: .output)
+            await streams.waitForRoom(in: .output)
+        }
     }
 
     /// Queues an event without waiting. For code that cannot suspend where it is, but calls ``waitForRoom(after:)`` next.
@@ -36,7 +56,7 @@ struct Console: Sendable {
 
     /// Writes a line for a person to standard error.
     func talk(_ line: String) async {
-        streams.write(line, to: .error)
+        streams.write([Styled(service.map { "\($0): \(line)" } ?? line)], to: .error)
         await streams.waitForRoom(in: .error)
     }
 
@@ -82,12 +102,12 @@ struct Console: Sendable {
         isJSON || event.isResult ? .output : .error
     }
 
-    private func forEachLine(of event: some ConsoleEvent, _ body: (String, StandardStreams.Stream) -> Void) {
+    private func forEachLine(of event: some ConsoleEvent, _ body: ([Styled], StandardStreams.Stream) -> Void) {
         let stream = stream(of: event)
         if isJSON {
-            for object in event.jsonLines { body(object.text, stream) }
+            for object in OfService(service, event).jsonLines { body([Styled(object.text)], stream) }
         } else {
-            for line in event.lines { body(line, stream) }
+            for line in OfService(service, event).styledLines { body(line, stream) }
         }
     }
 }

@@ -12,6 +12,9 @@ protocol ConsoleEvent: Sendable {
     /// The event as text, an element a line.
     var lines: [String] { get }
 
+    /// The same with colours for a terminal: ``lines``, unless the event has any.
+    var styledLines: [[Styled]] { get }
+
     /// The event as a JSON object, a ``JSONText/event(_:_:)``.
     var json: JSONText { get }
 
@@ -20,5 +23,6 @@ protocol ConsoleEvent: Sendable {
 }
 
 extension ConsoleEvent {
+    var styledLines: [[Styled]] { lines.map { [Styled($0)] } }
     var jsonLines: [JSONText] { [json] }
 }

@@ -35,11 +35,13 @@ final class StandardStreams: Sendable {
     private let queues: [OutputQueue]
     private let isOnePlace: Bool
     private let hasStatus: Bool
+    private let hasColours: [Bool]
 
     private init() {
         // Writing to a reader that has gone shall fail with EPIPE, not raise a signal.
         signal(SIGPIPE, SIG_IGN)
         hasStatus = isatty(STDERR_FILENO) == 1
+        hasColours = [STDOUT_FILENO, STDERR_FILENO].map(Styled.hasColours)
         isOnePlace = Self.areOnePlace()
         let output = OutputQueue { Self.shared.noteBroken($0, $1) }
         queues = [output, isOnePlace ? output : OutputQueue { Self.shared.noteBroken($0, $1) }]
@@ -56,8 +58,8 @@ final class StandardStreams: Sendable {
     // MARK: - Writing
 
     /// Queues a line without waiting: call ``waitForRoom(in:)`` next.
-    func write(_ line: String, to stream: Stream) {
-        let line = line.printable
+    func write(_ line: [Styled], to stream: Stream) {
+        let line = printable(line, in: stream)
         state.withLock { state in
             tellOmitted(&state)
             append(line, stream, state)
@@ -67,13 +69,17 @@ final class StandardStreams: Sendable {
     /// Queues a line if there is room, and otherwise counts it as omitted, which is reported later.
     ///
     /// For callers that must not wait, such as event loops.
-    func offer(_ line: String, to stream: Stream) {
-        let line = line.printable
+    func offer(_ line: [Styled], to stream: Stream) {
+        let line = printable(line, in: stream)
         state.withLock { state in
             guard queues[stream.rawValue].hasRoom(withReserve: Self.reserve) else { return state.omitted += 1 }
             tellOmitted(&state)
             append(line, stream, state)
         }
+    }
+
+    private func printable(_ line: [Styled], in stream: Stream) -> String {
+        line.map { $0.printable(inColour: hasColours[stream.rawValue]) }.joined()
     }
 
     /// Counts events that the caller had to omit. The count is reported later.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// How much a command prints that could print without end.
 struct AmountOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("End after printing that many.", valueName: "n"))
+    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("End after printing that many.", valueName: "n"))
     var count: Int?
 
     @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))

@@ -54,7 +54,7 @@ struct PairingInvitation: Sendable {
     /// What opens the window again, on this host.
     private var openingCommand: String {
         let state = security.state.map { " --state \($0.shellArgument)" } ?? ""
-        return "elemental pair --open \(target ?? "\(host):\(port)")\(state)"
+        return "elemental open-pairing \(target ?? "\(host):\(port)")\(state)"
     }
 
     private var target: String? { name.map { "\(service.service)/\($0)".shellArgument } }

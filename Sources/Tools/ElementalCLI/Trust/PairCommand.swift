@@ -9,20 +9,16 @@ import Support
 struct PairCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
-        abstract: "Pair with a service, by the code that it shows; or let it show one.",
+        abstract: "Pair with a service, by the code that it shows.",
         discussion: """
             The service shows six digits, or a long secret, while a window for pairing is open. Enter them here: at the \
             prompt, which does not show them, or on standard input. Each stores the other's key, and from then on \
-            connections are encrypted. A wrong code counts at the service, which closes the window after five.
+            connections are encrypted. A wrong code counts at the service, which closes the window after five. To let a \
+            service show one: elemental open-pairing.
 
               $ elemental pair robot
               $ elemental pair 'robot/Rover' --role observe
               $ echo 483291 | elemental pair 192.168.1.7:5000 --json
-
-            With --open it is the other end: the service's window is opened, and what the client enters is shown here. Its own \
-            user can do that on its host, and a paired client whose role is admin.
-
-              $ elemental pair --open robot --role observe --for 60
             """)
 
     @Argument(
@@ -47,18 +43,10 @@ struct PairCommand: ReportingCommand {
             valueName: "name"))
     var name: String?
 
-    @Flag(help: "Open the service's window, and show what the client enters.")
+    @Flag(help: .hidden)
     var open = false
 
-    @Option(
-        name: .customLong("for"),
-        help: ArgumentHelp(
-            "With --open: how long, 1 s to an hour (default: 300 s).", valueName: "seconds"))
-    var time: Seconds?
-
-    @Flag(help: "With --open: a long secret, also as a QR code, instead of six digits.")
-    var secret = false
-
+    @OptionGroup(visibility: .hidden) var window: PairingWindowOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
@@ -66,16 +54,16 @@ struct PairCommand: ReportingCommand {
     private static let longestName = 64
 
     func validate() throws {
+        if open { OldSpelling.note("pair --open", now: "open-pairing") }
         // Not by the parser, whose message would show what was given.
         if let code, CodeArgument(code) == nil {
             throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")
         }
         guard !open || (code == nil && name == nil) else {
-            throw ValidationError("--code and --name are for the client; --open shows the code")
+            throw ValidationError("--code and --name are for the client; elemental open-pairing shows the code")
         }
-        guard open || (time == nil && !secret) else { throw ValidationError("--for and --secret go with --open") }
-        if let time, !PairOpening.times.contains(time.duration) {
-            throw ValidationError("--for takes 1 to 3600 seconds")
+        guard open || (window.time == nil && !window.secret) else {
+            throw ValidationError("--for and --secret go with elemental open-pairing")
         }
         guard let name, !(1...Self.longestName).contains(name.utf8.count) else { return }
         throw ValidationError("--name takes a name of 1 to \(Self.longestName) bytes, not of \(name.utf8.count)")
@@ -83,10 +71,8 @@ struct PairCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         if open {
-            return try await PairOpening(
-                target: target, role: role.role, time: time?.duration ?? .seconds(300), kind: secret ? .secret : .code,
-                state: state, output: output
-            ).run(console)
+            return try await PairOpening(target: target, role: role.role, window: window, state: state, output: output)
+                .run(console)
         }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
@@ -174,6 +160,6 @@ extension PairingAdvice {
     /// The command that opens a window at the service, where it is known which.
     private var opening: String {
         guard case .found = place else { return "" }
-        return "; type there: elemental pair --open \(place.target.shellArgument)"
+        return "; type there: elemental open-pairing \(place.target.shellArgument)"
     }
 }

@@ -24,13 +24,15 @@ struct TrustListCommand: ReportingCommand {
         } else {
             peers = TrustedPeers()
         }
-        for client in peers.clients.sorted(by: { $0.name < $1.name }) {
-            await console.emit(TrustedPeerEvent(client))
-        }
-        for service in peers.services.sorted(by: { ($0.service, $0.instance) < ($1.service, $1.instance) }) {
-            await console.emit(TrustedPeerEvent(service))
-        }
-        if peers.clients.isEmpty, peers.services.isEmpty { await console.talk("nobody is trusted yet") }
+        let events =
+            peers.clients.sorted { $0.name < $1.name }.map { TrustedPeerEvent($0) }
+            + peers.services.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }.map {
+                TrustedPeerEvent($0)
+            }
+        let table = Table(
+            titles: ["KIND", "NAME", "ROLE", "SERVICES", "LET IN BY", "FINGERPRINT"], rows: events.map(\.row))
+        await console.emit(events, as: table)
+        if events.isEmpty { await console.talk("nobody is trusted yet") }
     }
 }
 
@@ -86,6 +88,17 @@ struct TrustedPeerEvent: ConsoleEvent {
     }
 
     var isResult: Bool { true }
+
+    /// The peer in the list.
+    fileprivate var row: [Styled] {
+        let role = self.role.map { Styled($0.rawValue) } ?? Styled("newer than this version, grants nothing", .bad)
+        return [
+            Styled(kind.rawValue), Styled(name, .heading),
+            isPending ? Styled("\(role.text), pending: pair again", .warning) : role,
+            Styled(kind == .service ? "" : services?.joined(separator: ", ") ?? "all"),
+            Styled(pairedBy?.short ?? ""), Styled("\(fingerprint)", .faint),
+        ]
+    }
 
     var lines: [String] {
         let verb = isRevoked ? "no longer trusted: " : ""

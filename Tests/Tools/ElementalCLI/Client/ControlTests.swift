@@ -39,6 +39,26 @@ struct ControlTests {
         }
     }
 
+    @Test("get without names prints what is set, large values too, and names what is not")
+    func getWithoutNames() async throws {
+        try await Robot.with(Self.elements + ["7:More:data"]) { _, target in
+            let few = try await ElementalProcess.run("get", target)
+            #expect(few.status == .exited(0))
+            #expect(few.output == ["Speed=0.5", "Label=a = b: c", "Count=18446744073709551615"], "\(few)")
+            #expect(few.errors.last?.hasSuffix("has not set 'Raw', 'Unset' and 'More'") == true, "\(few)")
+            try await withFolder { folder in
+                try Data(count: 3_000_000).write(to: URL(filePath: folder + "/large"))
+                try await expectSuccess("set", target, "Raw=@\(folder)/large", "More=@\(folder)/large", "Unset=on")
+            }
+            let all = try await ElementalProcess.run("get", target, "--json")
+            let values = all.output.compactMap { JSONLine($0) }.filter { $0.event == "value" }
+            #expect(values.map { $0["element"] } == ["Speed", "Label", "Count", "Raw", "Unset", "More"])
+            #expect(values.allSatisfy { $0["device"] == "Rover" || $0["device"] == target })
+            #expect(values.map { ($0["value"] ?? "").count } == [0, 8, 0, 6_000_000, 0, 6_000_000])
+            #expect(all.status == .exited(0) && all.errors.isEmpty)
+        }
+    }
+
     @Test
     func watchShowsValuesAsTheyAreTypedIntoTheService() async throws {
         try await Robot.with(Self.elements) { service, target in

@@ -59,7 +59,7 @@ struct LimitedHandshakeCommandTests {
         try await Self.with { target, service, user in
             for arguments in [
                 ["pair", target, "--code", "123456", "--state", user + "-stranger"],
-                ["pair", "--open", target, "--state", service],
+                ["open-pairing", target, "--state", service],
                 ["watch", target, "--reconnect", "--state", user],
                 ["watch", target, "--reconnect", "--security", "paired", "--state", service],
             ] {

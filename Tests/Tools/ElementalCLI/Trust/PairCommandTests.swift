@@ -86,7 +86,7 @@ struct PairCommandTests {
         try await PairingBed.with { bed in
             let error = try await bed.failure("pair", bed.target, "--code", "123456")
             #expect(error.code == "pairingClosed")
-            #expect(error.message.contains("elemental pair --open"), "\(error)")
+            #expect(error.message.contains("elemental open-pairing"), "\(error)")
         }
     }
 

@@ -5,7 +5,9 @@ import QRCode
 import TestSupport
 import Testing
 
-/// `elemental pair --open`, and QR codes.
+@testable import ElementalCLI
+
+/// `elemental open-pairing`, and QR codes.
 struct PairOpeningTests {
     /// Runs a robot whose identity is there, so that it opens no window by itself.
     private static func withRobot(_ body: (Serving, ChildProcess, _ target: String) async throws -> Void) async throws {
@@ -21,7 +23,7 @@ struct PairOpeningTests {
     @Test
     func theServicesUserOpensTheWindowAndAClientPairs() async throws {
         try await Self.withRobot { serving, service, target in
-            let opened = try await serving.run("pair", "--open", target, "--role", "observe", "--for", "600", "--json")
+            let opened = try await serving.run("open-pairing", target, "--role", "observe", "--for", "600", "--json")
             #expect(opened.status == .exited(0), "\(opened)")
             // It may be another user's directory than the service's.
             #expect(opened.errors.contains { $0.contains("with the identity in \(serving.state)") }, "\(opened)")
@@ -44,7 +46,7 @@ struct PairOpeningTests {
             #expect(connected["role"] == "observe")
             #expect(try await laptop.run("set", target, "Speed=1").status == .exited(4))
             // To observe is not to admit others.
-            let refused = try await expectFailure(laptop.run("pair", "--open", target, "--json"), status: 4)
+            let refused = try await expectFailure(laptop.run("open-pairing", target, "--json"), status: 4)
             #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notAuthorised", "\(refused)")
             #expect(refused.errors.last?.contains("--state") == true, "\(refused)")
         }
@@ -53,7 +55,7 @@ struct PairOpeningTests {
     @Test
     func aCodeIsNotShownToAPipe() async throws {
         try await Self.withRobot { serving, service, target in
-            let result = try await expectFailure(serving.run("pair", "--open", target))
+            let result = try await expectFailure(serving.run("open-pairing", target))
             #expect(result.errors.last?.contains("--json") == true, "\(result)")
             // Nobody could have read it, so that nothing was opened.
             _ = try await ElementalProcess.run("get", target, "Speed", "--security", "open")
@@ -65,7 +67,7 @@ struct PairOpeningTests {
     @Test
     func aLongSecretIsShownAsAQRCodeToo() async throws {
         try await Self.withRobot { serving, _, target in
-            let arguments = ["pair", "--open", target, "--secret", "--state", serving.state]
+            let arguments = ["open-pairing", target, "--secret", "--state", serving.state]
             try await TerminalProcess.with(ElementalProcess.path, arguments, columns: 200) { terminal in
                 #expect(try await terminal.waitForExit() == .exited(0))
                 let output = terminal.output.replacing("\r\n", with: "\n")
@@ -81,22 +83,34 @@ struct PairOpeningTests {
     func whoHasAnotherIdentityIsToldWhoseItTakes() async throws {
         try await Self.withRobot { serving, _, target in
             let other = Serving(state: serving.state + "-other")
-            let none = try await expectFailure(other.run("pair", "--open", target, "--json"), status: 4)
+            let none = try await expectFailure(other.run("open-pairing", target, "--json"), status: 4)
             #expect(none.errors.last?.contains(other.state) == true, "\(none)")
             #expect(!FileManager.default.fileExists(atPath: other.state))
             _ = try await other.run("trust")
-            let refused = try await expectFailure(other.run("pair", "--open", target, "--json"), status: 4)
+            let refused = try await expectFailure(other.run("open-pairing", target, "--json"), status: 4)
             #expect(JSONLine(refused.output.last ?? "")?["reason"] == "notPaired", "\(refused)")
             #expect(refused.errors.last?.contains(other.state) == true, "\(refused)")
         }
     }
 
     @Test(arguments: [
-        ["--open", "--code", "123456"], ["--open", "--name", "Laptop"], ["--for", "60"], ["--secret"],
-        ["--open", "--for", "3601"], ["--open", "--for", "0.5"],
+        ["pair", "--open", "--code", "123456"], ["pair", "--open", "--name", "Laptop"], ["pair", "--for", "60"],
+        ["pair", "--secret"], ["open-pairing", "--for", "3601"], ["open-pairing", "--for", "0.5"],
+        ["open-pairing", "--code", "123456"], ["open-pairing", "--name", "Laptop"],
     ])
-    func whatDoesNotGoTogetherIsAMistake(_ options: [String]) throws {
-        try Mistake.expect(in: ["pair", "robot"] + options)
+    func whatDoesNotGoTogetherIsAMistake(_ arguments: [String]) throws {
+        try Mistake.expect(in: arguments + ["robot"])
+    }
+
+    @Test("the former spelling opens the window too, and says what it is now")
+    func formerSpelling() async throws {
+        try await Self.withRobot { serving, _, target in
+            let opened = try await serving.run("pair", "--open", target, "--for", "600", "--json")
+            #expect(opened.status == .exited(0), "\(opened)")
+            #expect(opened.errors.first?.contains("elemental open-pairing") == true, "\(opened)")
+            #expect(JSONLine(opened.output.first ?? "")?.event == "pairing")
+        }
+        #expect(!ElementalCommand.helpMessage(for: PairCommand.self, columns: 200).contains("--open"))
     }
 
     @Test
@@ -119,7 +133,7 @@ struct PairOpeningTests {
     func onlyTheHostItselfOpensTheWindowWithTheServicesIdentity() async throws {
         try await TestBed.with { bed in
             let robot = ["publish", "robot", "--name", "Rover", "--stay", "--json", "--element", "1:Speed:float=0.5"]
-            let open = ["pair", "--open", "robot/Rover", "--json"]
+            let open = ["open-pairing", "robot/Rover", "--json"]
             try await bed.a.withCommand(robot) { service in
                 try await service.nextEvent("published")
                 try await bed.a.withCommand(open) { pair in

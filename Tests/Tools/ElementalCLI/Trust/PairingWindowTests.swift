@@ -69,7 +69,7 @@ struct PairingWindowTests {
             let arguments = Serving.robot + ["--state", serving.state]
             try await withCommand(arguments) { service in
                 let remark = try await service.nextRemark("nobody is paired with robot")
-                #expect(remark.contains(/elemental pair --open 127\.0\.0\.1:[0-9]+ --state \//), "\(remark)")
+                #expect(remark.contains(/elemental open-pairing 127\.0\.0\.1:[0-9]+ --state \//), "\(remark)")
                 #expect(!service.transcript.contains("code"))
             }
         }

@@ -1,21 +1,64 @@
+import ArgumentParser
 import Elemental
 import ElementalFollowing
 import ElementalSecurity
 import ElementalWire
 
-/// Opens a service's pairing window as its admin, and shows what a client enters: `elemental pair --open`.
+/// Opens a service's pairing window as its admin, and shows what a client enters.
+struct OpenPairingCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "open-pairing",
+        abstract: "Let a service show a code, with which one client can pair.",
+        discussion: """
+            The service's window for pairing opens, and what the client has to enter is shown here: there, type elemental pair. \
+            The service's own user can do that on its host, and from elsewhere a client that is paired as admin.
+
+              $ elemental open-pairing robot
+              $ elemental open-pairing robot --role observe --for 60
+              $ elemental open-pairing robot --secret
+            """)
+
+    @Argument(
+        help: "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.", transform: Target.init(parsing:))
+    var target: Target
+
+    @Option(help: "The most that the client may do: \(Role.grantedNames).")
+    var role = GrantedRole(.control)
+
+    @OptionGroup var window: PairingWindowOptions
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func perform(_ console: Console) async throws {
+        try await PairOpening(target: target, role: role.role, window: window, state: state, output: output)
+            .run(console)
+    }
+}
+
+/// How a window for pairing is opened.
+struct PairingWindowOptions: ParsableArguments {
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long the window is open, 1 s to an hour (default: 300 s).", valueName: "seconds"))
+    var time: Seconds?
+
+    @Flag(help: "Show a long secret, also as a QR code, instead of six digits.")
+    var secret = false
+
+    func validate() throws {
+        guard let time, !(Duration.seconds(1) ... .seconds(3600)).contains(time.duration) else { return }
+        throw ValidationError("--for takes 1 to 3600 seconds")
+    }
+}
+
+/// A pairing window that is to be opened.
 struct PairOpening: Sendable {
     let target: Target
     /// The most that the client gets.
     let role: Role
-    /// How long the window stays open, one of ``times``.
-    let time: Duration
-    let kind: PairingSecret.Kind
+    let window: PairingWindowOptions
     let state: StateOptions
     let output: OutputOptions
-
-    /// How long a window may be open.
-    static let times = Duration.seconds(1) ... .seconds(3600)
 
     func run(_ console: Console) async throws {
         try await Interruption.run(console, .task) { try await open(console) }
@@ -36,9 +79,11 @@ struct PairOpening: Sendable {
         let options = ConnectOptions(
             timeout: output.limit, security: .required(identity: own.identity, store: own.trust), logger: output.logger)
         let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
-        let window: OpenedPairing
+        let kind = window.secret ? PairingSecret.Kind.secret : .code
+        let opened: OpenedPairing
         do throws(ElementalError) {
-            window = try await place.openPairing(for: time, role: role, kind, options: options)
+            opened = try await place.openPairing(
+                for: window.time?.duration ?? .seconds(300), role: role, kind, options: options)
         } catch {
             guard error.code == .notAuthorised || error.code == .notPaired else { throw error }
             throw CommandFailure(
@@ -49,9 +94,9 @@ struct PairOpening: Sendable {
         }
         await console.emit(
             PairingOpenedEvent(
-                service: place.serviceName, secret: window.secret, time: window.timeLeft, role: window.role,
+                service: place.serviceName, secret: opened.secret, time: opened.timeLeft, role: opened.role,
                 command: "elemental pair \(place.remoteTarget.shellArgument)", isResult: true))
-        if kind == .secret { await console.show(qrCode: window.secret.text) }
+        if window.secret { await console.show(qrCode: opened.secret.text) }
     }
 
     private var directory: String {

@@ -1,0 +1,72 @@
+import Support
+
+/// A text that may be written in a colour. The colours are the program's own: the text is escaped when it is written.
+struct Styled: Sendable {
+    enum Style: String, Sendable {
+        case plain = ""
+        case heading = "1"
+        case faint = "2"
+        case bad = "31"
+        case good = "32"
+        case warning = "33"
+    }
+
+    let text: String
+    let style: Style
+
+    init(_ text: String, _ style: Style = .plain) {
+        self.text = text
+        self.style = style
+    }
+
+    /// The text escaped, and in its colour where colours are shown.
+    func printable(inColour: Bool) -> String {
+        guard inColour, style != .plain else { return text.printable }
+        return "\u{1B}[\(style.rawValue)m\(text.printable)\u{1B}[0m"
+    }
+
+    /// Whether colours are shown there: on a terminal that has them, unless the user does not want any (no-color.org).
+    static func hasColours(_ descriptor: Int32) -> Bool {
+        func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
+        return isatty(descriptor) == 1 && variable("NO_COLOR").isEmpty && !["", "dumb"].contains(variable("TERM"))
+    }
+}
+
+/// Rows of cells in columns as wide as their widest cell; a column without a text is left out.
+struct Table: Sendable {
+    /// What is above each column. Those with a `>` in front are aligned to the right.
+    let titles: [String]
+    var rows: [[Styled]] = []
+    var indentation = ""
+
+    /// The titles, and a line for each row; nothing for a table without rows.
+    var lines: [[Styled]] {
+        let titles = titles.map { Styled($0.hasPrefix(">") ? String($0.dropFirst()) : $0, .heading) }
+        let columns = titles.indices.filter { column in rows.contains { !$0[column].text.isEmpty } }
+        let all = ([titles] + rows).map { row in columns.map { row[$0] } }
+        let widths = columns.indices.map { column in all.map { $0[column].text.columnCount }.max() ?? 0 }
+        let areRight = columns.map { self.titles[$0].hasPrefix(">") }
+        return columns.isEmpty ? [] : all.map { Self.line($0, widths, areRight: areRight, indentation) }
+    }
+
+    /// Cells of those widths at least, in one line.
+    static func line(
+        _ cells: [Styled], _ widths: [Int], areRight: [Bool] = [], _ indentation: String = ""
+    ) -> [Styled] {
+        var line: [Styled] = []
+        var gap = indentation
+        for (column, cell) in cells.enumerated() {
+            let width = column < widths.count ? widths[column] : 0
+            let fill = String(repeating: " ", count: max(0, width - cell.text.columnCount))
+            let isRight = column < areRight.count && areRight[column]
+            if isRight { gap += fill }
+            // So that no line ends with blanks.
+            if !cell.text.isEmpty {
+                line += [Styled(gap), cell]
+                gap = ""
+            }
+            gap += (isRight ? "" : fill) + "  "
+        }
+        return line
+    }
+}
