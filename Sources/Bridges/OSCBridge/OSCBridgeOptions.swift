@@ -1,5 +1,4 @@
 internal import Support
-internal import WebServer
 
 /// Where a bridge listens, and what it lets surfaces do.
 public struct OSCBridgeOptions: Sendable {

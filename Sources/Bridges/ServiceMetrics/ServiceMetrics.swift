@@ -2,12 +2,6 @@ internal import Elemental
 package import ElementalFollowing
 internal import Support
 
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// The services that sessions follow, their elements and their traffic as metrics for Prometheus.
 ///
 /// ```swift
@@ -26,7 +20,7 @@ package final class ServiceMetrics: Sendable {
     /// The most services whose series there are; further ones are left out.
     package static let maximumServiceCount = 256
 
-    package convenience init() { self.init { Date().timeIntervalSince1970 } }
+    package convenience init() { self.init { WallClock.seconds } }
 
     /// - Parameter now: the time in seconds since 1970.
     init(now: @escaping @Sendable () -> Double) { self.now = now }

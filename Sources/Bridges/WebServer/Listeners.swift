@@ -101,30 +101,17 @@ struct Listeners: Sendable {
     }
 
     private static func explain(_ error: any Error, _ options: WebServerOptions) -> WebServerError {
-        let place = options.acceptsOwnAddresses ? "port \(options.port)" : "\(options.host), port \(options.port)"
-        if let error = error as? SocketAddressError.UnknownHost {
-            return WebServerError(
-                .addressUnavailable,
-                "cannot listen on \(place): the host is not known (\(error.errorDescription)); give an address of this "
-                    + "machine")
-        }
-        guard let io = error as? IOError else {
-            return WebServerError(.other, "cannot listen on \(place): \(NetworkFailure(error).reason)")
-        }
-        switch io.errnoCode {
-        case EADDRINUSE:
-            return WebServerError(.portTaken, "port \(options.port) is taken; give another with --port")
-        case EACCES, EPERM:
-            return WebServerError(
-                .permissionDenied,
-                "the system does not permit listening on \(place); ports below 1024 need special rights: give another "
-                    + "with --port")
-        case EADDRNOTAVAIL, EAFNOSUPPORT:
-            return WebServerError(
-                .addressUnavailable, "\(options.host) is not an address of this machine; give one that is")
-        default:
-            return WebServerError(.other, "cannot listen on \(place): \(NetworkFailure(error).reason)")
-        }
+        let port = "port \(options.port)"
+        let place = options.acceptsOwnAddresses ? port : "\(options.host), \(port)"
+        let failure = ListeningFailure(error, place: place, port: port)
+        let code: WebServerError.Code =
+            switch failure.kind {
+            case .taken: .portTaken
+            case .notPermitted: .permissionDenied
+            case .unknownAddress: .addressUnavailable
+            case .invalidPort, .other: .other
+            }
+        return WebServerError(code, failure.message)
     }
 }
 

@@ -1,4 +1,5 @@
 package import NIOCore
+internal import Support
 
 /// What a web server has to offer.
 package struct WebRoutes: Sendable {
@@ -42,20 +43,13 @@ package struct WebFile: Sendable {
     package init(contentType: String, bytes: ByteBuffer) {
         self.contentType = contentType
         self.bytes = bytes
-        tag = Self.tag(bytes)
+        // It tells versions of the same file apart. Not of the buffer's view, which checks its bounds for each byte.
+        let hash = bytes.withUnsafeReadableBytes { $0.fnv1a }
+        tag = "\"\(String(hash, radix: 16))-\(String(bytes.readableBytes, radix: 16))\""
     }
 
     package init(contentType: String, bytes: [UInt8]) {
         self.init(contentType: contentType, bytes: ByteBuffer(bytes: bytes))
-    }
-
-    /// FNV-1a, 64 bits: it tells versions of the same file apart, and nobody gains by a collision.
-    private static func tag(_ bytes: ByteBuffer) -> String {
-        // Not of the buffer's view, which checks its bounds for each byte.
-        let hash = bytes.withUnsafeReadableBytes { bytes in
-            bytes.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        }
-        return "\"\(String(hash, radix: 16))-\(String(bytes.readableBytes, radix: 16))\""
     }
 }
 

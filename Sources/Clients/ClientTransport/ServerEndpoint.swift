@@ -1,3 +1,5 @@
+internal import Support
+
 /// Where a server listens, and whether it speaks TLS.
 package struct ServerEndpoint: Sendable, Hashable {
     /// A host name in ASCII, or an address, without the brackets of an IPv6 address.
@@ -15,7 +17,6 @@ package struct ServerEndpoint: Sendable, Hashable {
     ///
     /// - Parameter defaultPort: the port that is left out.
     package func authority(defaultPort: Int) -> String {
-        let name = host.contains(":") ? "[\(host)]" : host
-        return port == defaultPort ? name : "\(name):\(port)"
+        port == defaultPort ? host.hostInURL : host.withPort(port)
     }
 }

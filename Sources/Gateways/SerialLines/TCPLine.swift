@@ -29,9 +29,7 @@ final class TCPLine: Line, LineChannelOwner {
     ) {
         self.usesIP232 = usesIP232
         eventLoop = server.eventLoop
-        let host = server.localAddress?.ipAddress ?? "?"
-        let port = server.localAddress?.port ?? 0
-        name = (host.contains(":") ? "[\(host)]" : host) + ":\(port)"
+        name = server.localAddress?.text ?? "?"
         let bound = NIOLoopBound(WeakLine(self), eventLoop: eventLoop)
         self.server = KeptChannel(server, open: reopen) { [eventLoop] event in
             eventLoop.execute { bound.value.line?.note(event) }
@@ -92,19 +90,10 @@ final class TCPLine: Line, LineChannelOwner {
                 holder.value = line
                 return NIOLoopBound(line as any Line, eventLoop: eventLoop)
             }.get()
-        } catch let error as IOError where error.errnoCode == EADDRINUSE {
-            throw LineError(
-                "port \(port) is in use by another program; choose another for --listen")
-        } catch let error as InvalidPort {
-            throw LineError("cannot listen on \(host): \(error)")
-        } catch let error as SocketAddressError.UnknownHost {
-            throw LineError(
-                "cannot listen on \(host):\(port): the host is not known (\(error.errorDescription))")
-        } catch let error as IOError {
-            throw LineError(
-                "cannot listen on \(host):\(port): \(String(systemError: error.errnoCode))")
         } catch {
-            throw LineError("cannot listen on \(host):\(port)", cause: error)
+            let failure = ListeningFailure(
+                error, place: host.withPort(port), port: "port \(port)", remedy: "give another with --listen")
+            throw LineError(failure.message)
         }
     }
 

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOEmbedded
 import OSC
+import Support
 import Testing
 
 @testable import OSCBridge
@@ -190,7 +191,7 @@ struct BoundTests {
 
     @Test func whatIsSpentFillsUpAgain() {
         let start = NIODeadline.now()
-        var allowance = Allowance(100, perSecond: 10, at: start)
+        var allowance = TokenBucket(capacity: 100, perSecond: 10, at: start)
         let asked: [(amount: Int, second: Int64)] = [(100, 0), (1, 0), (11, 1), (10, 1), (100, 1000), (1, 1000)]
         let granted = asked.map { allowance.take($0.amount, at: start + .seconds($0.second)) }
         #expect(granted == [true, false, false, true, true, false])

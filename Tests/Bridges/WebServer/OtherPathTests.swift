@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import Testing
 
 @testable import WebServer

@@ -182,7 +182,7 @@ struct SocketTests {
 
     @Test func aPageMaySendAsFastAsItDraws() {
         var now = NIODeadline.now()
-        var bucket = FrameBucket(perSecond: 200, burst: 400, at: now)
+        var bucket = TokenBucket(capacity: 400, perSecond: 200, at: now)
         let burst = (0..<401).map { _ in bucket.take(at: now) }
         #expect(burst == Array(repeating: true, count: 400) + [false])
         for _ in 0..<1000 {

@@ -1,6 +1,7 @@
 import Elemental
 import NIOCore
 import SerialLines
+import Support
 import Testing
 
 @testable import CommodoreGateway
@@ -15,9 +16,9 @@ struct OutputTests {
 
     @Test(arguments: [0, -1, .nan, -Double.infinity])
     func aRateThatIsNoneIsTheSlowest(_ rate: Double) {
-        var bucket = LeakyBucket(rate: rate, capacity: 10)
-        bucket.fill(20, at: .uptimeNanoseconds(0))
-        #expect(bucket.time(forRoom: 10) == .uptimeNanoseconds(20_000_000_001))
+        var bucket = TokenBucket(capacity: 10, perSecond: rate)
+        bucket.spend(20, at: .uptimeNanoseconds(0))
+        #expect(bucket.time(for: 10) == .uptimeNanoseconds(20_000_000_001))
     }
 
     @Test(arguments: [50.0, 60, 120, 240])

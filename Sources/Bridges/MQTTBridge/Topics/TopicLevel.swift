@@ -1,3 +1,5 @@
+internal import Support
+
 /// Names of services, instances and elements as levels of MQTT topics: `Left arm` becomes `left-arm-1f0c`.
 ///
 /// A level has only `a`…`z`, digits, `_` and `-`: Home Assistant takes no others in a discovery topic, and NATS closes the
@@ -75,8 +77,7 @@ enum TopicLevel {
 
     /// Four hexadecimal digits: FNV-1a of 32 bits, folded to 16.
     private static func hash(_ name: String) -> String {
-        var hash: UInt32 = 0x811C_9DC5
-        for byte in name.utf8 { hash = (hash ^ UInt32(byte)) &* 0x0100_0193 }
+        let hash = name.utf8.fnv1a
         let digits = String((hash >> 16) ^ (hash & 0xFFFF), radix: 16)
         return String(repeating: "0", count: 4 - digits.count) + digits
     }

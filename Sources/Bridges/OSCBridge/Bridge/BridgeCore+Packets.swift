@@ -27,7 +27,7 @@ extension BridgeCore {
             if let surface = surfaces[address] {
                 invalid(error, surface)
             } else {
-                emitRarely(.invalid(surface: address.oscName, reason: error.reason))
+                emitRarely(.invalid(surface: address.text, reason: error.reason))
             }
             return
         }

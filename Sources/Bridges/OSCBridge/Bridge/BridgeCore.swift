@@ -4,7 +4,6 @@ internal import ElementalWire
 internal import NIOCore
 internal import OSC
 internal import Support
-internal import WebServer
 
 /// The services on one side, the surfaces on the other. It belongs to one event loop, on which everything happens.
 final class BridgeCore {
@@ -24,7 +23,7 @@ final class BridgeCore {
     private var hasEnded = false
 
     /// Steps of matching patterns. An address without a pattern costs nothing of it.
-    var matching: Allowance
+    var matching: TokenBucket
     /// Messages of bundles that are carried out later, and their timers.
     var timedCount = 0
     var timedByteCount = 0
@@ -38,7 +37,7 @@ final class BridgeCore {
         self.options = options
         self.emit = emit
         surfaces = Surfaces(options.allowedNetworks.compactMap { IPNetwork($0) }, on: loop)
-        matching = Allowance(4_000_000, perSecond: 4_000_000, at: loop.now)
+        matching = TokenBucket(capacity: 4_000_000, perSecond: 4_000_000, at: loop.now)
         rounds = ValueRounds(every: .zero, on: loop)
         rounds.deliver = { [weak self] value, position, service in self?.deliver(value, position, service) }
         rounds.isFull = { [surfaces] in surfaces.isFull }

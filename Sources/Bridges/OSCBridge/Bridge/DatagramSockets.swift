@@ -67,16 +67,8 @@ struct DatagramSockets: Sendable {
             }
             return DatagramSockets(port: bound, channels: kept)
         } catch {
-            guard let io = error as? IOError else {
-                throw OSCBridgeError("cannot listen on UDP port \(port): \(NetworkFailure(error).reason)")
-            }
-            switch io.errnoCode {
-            case EADDRINUSE: throw OSCBridgeError("UDP port \(port) is taken; give another with --port")
-            case EACCES, EPERM:
-                throw OSCBridgeError(
-                    "the system does not permit listening on UDP port \(port); give one from 1024 upward with --port")
-            default: throw OSCBridgeError("cannot listen on UDP port \(port): \(NetworkFailure(error).reason)")
-            }
+            let name = "UDP port \(port)"
+            throw OSCBridgeError(ListeningFailure(error, place: name, port: name).message)
         }
     }
 

@@ -1,6 +1,6 @@
 import Elemental
 internal import NIOCore
-internal import WebServer
+internal import Support
 
 /// Somebody who is sent values: it sent something lately, or was named. It belongs to the bridge's event loop.
 final class Surface {
@@ -58,7 +58,7 @@ final class Surface {
     /// Whether it was sent something.
     var wasSent = false
     /// The bytes that it may be sent while nothing but datagrams has come from its address.
-    var allowance: Allowance
+    var allowance: TokenBucket
     var motions: [ElementKey: Motion] = [:]
     var wasToldInvalid = false
     var wasToldUnknown = false
@@ -69,11 +69,11 @@ final class Surface {
         self.channel = channel
         self.isNamed = isNamed
         lastHeard = now
-        allowance = Allowance(Self.mostBytes, perSecond: Self.bytesPerSecond, first: 0, at: now)
+        allowance = TokenBucket(capacity: Self.mostBytes, perSecond: Double(Self.bytesPerSecond), first: 0, at: now)
         proof = isNamed || host?.isLoopback == true ? .set : .none
     }
 
-    var name: String { address.oscName }
+    var name: String { address.text }
     /// Whether nobody can have made its address up.
     var isCertain: Bool { isNamed || host?.isLoopback == true }
 
@@ -94,13 +94,5 @@ final class Surface {
         motions.values[index].value = value
         motions.values[index].end = end
         return true
-    }
-}
-
-extension SocketAddress {
-    /// `ADDRESS:PORT`.
-    var oscName: String {
-        let host = ipAddress ?? "?"
-        return (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 0)"
     }
 }

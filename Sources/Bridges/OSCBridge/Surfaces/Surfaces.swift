@@ -1,7 +1,6 @@
 import Elemental
 internal import NIOCore
 internal import Support
-internal import WebServer
 
 /// The surfaces that are sent values: those that sent something recently, and those that the user named.
 /// It belongs to the bridge's event loop.

@@ -1,3 +1,5 @@
+internal import Support
+
 /// How many connections there are from each client, and whether another is allowed. No sockets.
 struct Admissions {
     private let limits: WebServerLimits

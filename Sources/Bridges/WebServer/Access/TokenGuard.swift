@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import Support
 
 /// What a token that somebody sent is worth.
 package enum TokenVerdict: Sendable {

@@ -1,3 +1,5 @@
+internal import Support
+
 /// The host of a Host or Origin header: a name in lower case without a final dot, or an address.
 enum WebHost: Hashable, Sendable {
     case name(String)

@@ -1,5 +1,6 @@
 internal import NIOCore
 import NIOHTTP1
+internal import Support
 
 /// Decides on requests: every one passes the same rules here before anything is done for it.
 struct Router {

@@ -1,5 +1,6 @@
 internal import NIOCore
 import NIOWebSocket
+internal import Support
 
 /// Makes messages of a browser's WebSocket frames (RFC 6455), and says what is wrong with them. No sockets, no timers.
 struct MessageAssembler {
@@ -19,13 +20,13 @@ struct MessageAssembler {
     var takesBinary = false
     private let maximumBytes: Int
     private let maximumFragments: Int
-    private var bucket: FrameBucket
+    private var bucket: TokenBucket
     private var partial: (bytes: ByteBuffer, fragments: Int, isText: Bool)?
 
     init(_ limits: WebServerLimits, at now: NIODeadline) {
         maximumBytes = limits.maximumMessageBytes
         maximumFragments = limits.maximumFragments
-        bucket = FrameBucket(perSecond: limits.framesPerSecond, burst: limits.frameBurst, at: now)
+        bucket = TokenBucket(capacity: limits.frameBurst, perSecond: Double(limits.framesPerSecond), at: now)
     }
 
     mutating func receive(_ frame: WebSocketFrame, at now: NIODeadline) -> Step {
@@ -95,28 +96,5 @@ struct MessageAssembler {
         case 1000...1003, 1007...1014, 3000...4999: return .closed(code)
         default: return .failed(code: 1002, reason: "a code that may not be sent")
         }
-    }
-}
-
-/// Allows a number of frames each second, and more at once after a pause. Takes times.
-struct FrameBucket {
-    private let perSecond: Int
-    private let burst: Int
-    private var level: Double
-    private var last: NIODeadline
-
-    init(perSecond: Int, burst: Int, at now: NIODeadline) {
-        self.perSecond = perSecond
-        self.burst = burst
-        level = Double(burst)
-        last = now
-    }
-
-    mutating func take(at now: NIODeadline) -> Bool {
-        level = min(Double(burst), level + Double((now - last).nanoseconds) / 1e9 * Double(perSecond))
-        last = now
-        guard level >= 1 else { return false }
-        level -= 1
-        return true
     }
 }

@@ -1,6 +1,6 @@
 package import NIOCore
 import NIOWebSocket
-internal import Support
+package import Support
 
 /// A browser's WebSocket. On the server's event loop only.
 package final class WebSocketConnection {

@@ -68,7 +68,7 @@ enum ServiceEndpoint: Sendable {
 
     var text: String {
         switch self {
-        case .host(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .host(let host, let port): host.withPort(port)
         case .addresses(let addresses): addresses.map(\.text).joined(separator: ", ")
         }
     }

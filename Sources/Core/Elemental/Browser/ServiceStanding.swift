@@ -1,6 +1,7 @@
 import ElementalSecurity
 public import ElementalWire
 import NIOPosix
+import Support
 
 /// Whether a client is paired with a discovered service, judged by the key that the service's TXT record claims. Anyone
 /// can publish that: only a connection proves it.

@@ -2,6 +2,7 @@ import ElementalSecurity
 import ElementalWire
 import NIOCore
 import NIOPosix
+import Support
 
 /// The service that a client expects at the other end of an encrypted connection.
 struct ExpectedService: Sendable {

@@ -2,6 +2,7 @@ import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
+import Support
 
 /// A UDP socket, a service's or a client's: passes each message to the session that it belongs to.
 final class DatagramHandler: ChannelInboundHandler {
@@ -58,7 +59,7 @@ final class DatagramHandler: ChannelInboundHandler {
     /// datagrams from a port that it never announced.
     private func sender(_ udpIdentifier: UInt8, at address: SocketAddress) -> Session? {
         guard let session = find(udpIdentifier), session.datagramProtection == nil,
-            only != nil || session.host == PeerHost(address)
+            only != nil || session.host == IPAddress(address)
         else { return nil }
         begin(session)
         return session
@@ -70,7 +71,7 @@ final class DatagramHandler: ChannelInboundHandler {
         guard let session = only ?? SealedDatagram.header(datagram).flatMap({ find($0.udpIdentifier) }),
             session.datagramProtection != nil
         else { return false }
-        let isPeer = only != nil || session.host == PeerHost(address)
+        let isPeer = only != nil || session.host == IPAddress(address)
         guard let opened = session.open(sealed: datagram, within: isPeer ? nil : strangers) else { return false }
         begin(session)
         session.receive(opened: opened.content, isNewest: opened.isNewest)

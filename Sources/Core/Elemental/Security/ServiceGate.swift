@@ -78,8 +78,8 @@ final class ServiceGate {
     /// Whether the peer is on this host. A connection to an address of the host's own interfaces, where Zeroconf finds
     /// the service, has that address at both ends and uses the loopback interface as well.
     private static func isLoopback(_ channel: any Channel) -> Bool {
-        guard let peer = channel.remoteAddress.map(PeerHost.init) else { return false }
-        return peer.isLoopback || peer == channel.localAddress.map(PeerHost.init)
+        guard let peer = channel.remoteAddress.flatMap({ IPAddress($0) }) else { return false }
+        return peer.isLoopback || peer == channel.localAddress.flatMap({ IPAddress($0) })
     }
 
     func store(_ client: PairedClient) -> EventLoopFuture<Void> {

@@ -4,6 +4,7 @@ import Logging
 import NIOCore
 import NIOSSL
 import NIOTLS
+import Support
 
 /// The last handler of an accepted connection until it has a session.
 ///

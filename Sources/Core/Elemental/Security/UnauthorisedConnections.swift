@@ -9,7 +9,7 @@ import Support
 /// it out.
 struct UnauthorisedConnections: Sendable {
     enum Scope: Hashable {
-        case reservedHost(PeerHost), host(PeerHost), network(UInt64), all
+        case reservedHost(IPAddress), host(IPAddress), network(UInt64), all
     }
 
     struct Bounds: Sendable {
@@ -40,7 +40,7 @@ struct UnauthorisedConnections: Sendable {
     static let maximumReservationCount = 1024
 
     private struct Place {
-        let host: PeerHost
+        let host: IPAddress
         /// Where the connection is counted.
         let scopes: [Scope]
     }
@@ -48,12 +48,12 @@ struct UnauthorisedConnections: Sendable {
     private var places: [ObjectIdentifier: Place] = [:]
     private var handshakes = RateLimits { handshakesPerSecond[$0] }
     private var wasted = RateLimits { wastedPerSecond[$0] }
-    private var reservations: [PeerHost: NIODeadline] = [:]
+    private var reservations: [IPAddress: NIODeadline] = [:]
 
     var rememberedCount: Int { handshakes.count + wasted.count }
 
     /// - Returns: `false` if there are too many connections; close this one then.
-    mutating func add(_ id: ObjectIdentifier, from host: PeerHost, at now: NIODeadline) -> Bool {
+    mutating func add(_ id: ObjectIdentifier, from host: IPAddress, at now: NIODeadline) -> Bool {
         guard places.values.count(where: { $0.host == host }) < Self.connections.perHost else { return false }
         let scopes: [Scope] =
             isReserved(host, at: now)
@@ -90,7 +90,7 @@ struct UnauthorisedConnections: Sendable {
         if let oldest = reservations.min(by: { $0.value < $1.value }) { reservations[oldest.key] = nil }
     }
 
-    private mutating func isReserved(_ host: PeerHost, at now: NIODeadline) -> Bool {
+    private mutating func isReserved(_ host: IPAddress, at now: NIODeadline) -> Bool {
         guard let time = reservations[host] else { return false }
         if now - time < Self.reservationTime { return true }
         reservations[host] = nil
@@ -150,7 +150,7 @@ final class AcceptLimits: Sendable {
     init(now: @escaping @Sendable () -> NIODeadline) { self.now = now }
 
     func add(_ channel: any Channel) -> Bool {
-        let host = channel.remoteAddress.map(PeerHost.init) ?? .unknown
+        let host = channel.remoteAddress.flatMap { IPAddress($0) } ?? .unknown
         return connections.withLock { $0.add(ObjectIdentifier(channel), from: host, at: now()) }
     }
 

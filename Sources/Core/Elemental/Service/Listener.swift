@@ -167,32 +167,17 @@ struct Listener: Sendable {
     }
 
     private static func explain(_ error: any Error, _ configuration: ServiceConfiguration) -> ElementalError {
-        if let error = error as? InvalidPort { return ElementalError(.invalidValue, "cannot listen: \(error)") }
-        let place = "\(configuration.address ?? "any address"), port \(configuration.port)"
-        if let error = error as? SocketAddressError.UnknownHost {
-            return ElementalError(
-                .listeningFailed,
-                "cannot listen on \(place): the host is not known (\(error.errorDescription)); give an address of this "
-                    + "machine")
-        }
-        guard let io = error as? IOError else {
-            return ElementalError(.listeningFailed, "cannot listen on \(place)", cause: error)
-        }
-        switch io.errnoCode {
-        case EADDRINUSE:
-            return ElementalError(
-                .addressInUse,
-                "port \(configuration.port) is taken by another program (TCP or UDP); choose another, or 0 to let the "
-                    + "system choose")
-        case EACCES, EPERM:
-            return ElementalError(
-                .permissionDenied,
-                "the system does not permit listening on \(place); ports below 1024 need special rights")
-        case EMFILE, ENFILE:
-            return ElementalError(
-                .listeningFailed, "no file descriptors are left to listen on \(place); raise the limit (ulimit -n)")
-        default:
-            return ElementalError(.listeningFailed, "cannot listen on \(place): \(Session.describe(error))")
-        }
+        let port = "port \(configuration.port)"
+        let failure = ListeningFailure(
+            error, place: "\(configuration.address ?? "any address"), \(port)", port: port,
+            remedy: "choose another (for TCP and UDP), or 0 to let the system choose")
+        let code: ElementalError.Code =
+            switch failure.kind {
+            case .invalidPort: .invalidValue
+            case .taken: .addressInUse
+            case .notPermitted: .permissionDenied
+            case .unknownAddress, .other: .listeningFailed
+            }
+        return ElementalError(code, failure.message)
     }
 }

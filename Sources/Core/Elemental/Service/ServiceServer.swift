@@ -2,6 +2,7 @@ import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
+import Support
 
 /// A service on its event loop: its sessions, their UDP identifiers and the handshakes with new clients.
 ///
@@ -15,7 +16,7 @@ final class ServiceServer: SessionOwner {
     let service: ElementalService.Shared
     private(set) var udpIdentifiers = UDPIdentifiers()
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
-    private var hosts: [PeerHost: Int] = [:]
+    private var hosts: [IPAddress: Int] = [:]
     private var deviceCapacity: Int
     /// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated,
     /// so they get only a part of the service's resources.
@@ -301,5 +302,14 @@ extension ServiceServer {
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         plainClients.removeAll { $0 === session }
+    }
+}
+
+extension SocketAddress {
+    /// The same host at another port.
+    fileprivate func withPort(_ port: Int) -> SocketAddress {
+        var copy = self
+        copy.port = port
+        return copy
     }
 }

@@ -2,6 +2,7 @@ import ElementalSecurity
 import ElementalWire
 import Logging
 import NIOCore
+import Support
 
 /// One connection on its event loop: the channel handler that combines receiver, sender and watchdog.
 ///
@@ -26,7 +27,7 @@ final class Session: ChannelDuplexHandler {
     /// `nil` until it begins to end.
     var ending: SessionEnding?
     /// The peer's host; known once the connection is active.
-    private(set) var host: PeerHost?
+    private(set) var host: IPAddress?
     /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
     /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
@@ -93,7 +94,7 @@ final class Session: ChannelDuplexHandler {
         guard !hasStarted, isOpen else { return }
         hasStarted = true
         bytes.start()
-        host = bytes.remoteAddress.map(PeerHost.init)
+        host = bytes.remoteAddress.flatMap { IPAddress($0) }
         watchdog.start { self.react(to: $0) }
         wakefulness?.start()
         owner?.sessionOpened(self)

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 
 /// How fast bytes are sent to the machine.
 ///
@@ -6,8 +7,8 @@ import NIOCore
 /// `latest` element, a restarted program); and the fill level of the machine's receive buffer of 255 bytes, which the
 /// program drains at a limited rate.
 struct Pace {
-    private var line: LeakyBucket
-    private var buffer: LeakyBucket
+    private var line: TokenBucket
+    private var buffer: TokenBucket
 
     /// Bytes written to the line ahead of its speed.
     static let lead = 12
@@ -18,19 +19,19 @@ struct Pace {
     ///   - lineRate: the line's capacity in bytes per second, or less to pace a program.
     ///   - readRate: bytes per second that the program reads from its buffer.
     init(lineRate: Double, readRate: Double) {
-        line = LeakyBucket(rate: lineRate, capacity: Self.lead)
-        buffer = LeakyBucket(rate: readRate, capacity: Self.bufferByteCount)
+        line = TokenBucket(capacity: Self.lead, perSecond: lineRate)
+        buffer = TokenBucket(capacity: Self.bufferByteCount, perSecond: readRate)
     }
 
     /// How many bytes may be sent now.
-    mutating func room(at now: NIODeadline) -> Int { min(line.room(at: now), buffer.room(at: now)) }
+    mutating func room(at now: NIODeadline) -> Int { min(line.available(at: now), buffer.available(at: now)) }
 
     /// Records sent bytes.
     mutating func note(_ count: Int, at now: NIODeadline) {
-        line.fill(count, at: now)
-        buffer.fill(count, at: now)
+        line.spend(count, at: now)
+        buffer.spend(count, at: now)
     }
 
     /// When to check again while something is queued: when half of the lead is free.
-    var nextTime: NIODeadline { max(line.time(forRoom: Self.lead / 2), buffer.time(forRoom: Self.lead / 2)) }
+    var nextTime: NIODeadline { max(line.time(for: Self.lead / 2), buffer.time(for: Self.lead / 2)) }
 }

@@ -17,7 +17,7 @@ struct RecordingClock: Sendable {
         #else
         name = "CLOCK_BOOTTIME"
         #endif
-        start = Self.wallClock
+        start = WallClock.nanoseconds
         elapsed = { UInt64(max(0, (ContinuousClock.now - beginning).nanoseconds)) }
     }
 
@@ -31,13 +31,6 @@ struct RecordingClock: Sendable {
     /// The time of a message that comes now.
     var now: UInt64 { start &+ elapsed() }
 
-    /// The wall clock's time, in nanoseconds since 1970.
-    static var wallClock: UInt64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return UInt64(max(0, time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
-    }
-
     /// How far the wall clock is from where it would be had nobody set it since the beginning, in nanoseconds.
-    var wallClockStep: Int64 { Int64(bitPattern: Self.wallClock &- now) }
+    var wallClockStep: Int64 { Int64(bitPattern: WallClock.nanoseconds &- now) }
 }

@@ -107,9 +107,5 @@ extension Client {
 
 extension ElementalDevice {
     /// Address and port, or the device's name if the address is not known.
-    var addressText: String {
-        guard let address, let ip = address.ipAddress, let port = address.port else { return name }
-        let host = ip.lowercased().hasPrefix("::ffff:") && ip.contains(".") ? String(ip.dropFirst(7)) : ip
-        return host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
-    }
+    var addressText: String { address?.text ?? name }
 }

@@ -5,12 +5,6 @@ import ElementalFollowing
 import PETSCII
 import Support
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// Publishes the Commodore on a line as a service.
 struct C64GatewayCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
@@ -177,7 +171,7 @@ struct C64GatewayCommand: ReportingCommand {
 /// An event of a gateway and its time.
 private struct TimedEvent: Sendable {
     let event: GatewayEvent
-    let time = Date()
+    let time = WallClock.seconds
 
     init(_ event: GatewayEvent) { self.event = event }
 }

@@ -177,15 +177,14 @@ struct DashboardCommand: ReportingCommand {
     private var shownHost: String {
         guard let address = listening.address else { return "127.0.0.1" }
         guard address == "0.0.0.0" || address == "::" else { return address }
-        return OwnAddress.reachable ?? "\(HostName.current).local"
+        return IPAddress.reachable ?? "\(HostName.current).local"
     }
 
     /// Says where the page is, and who can read along. The journal keeps what it is told, so it is not told the token.
     private func announce(_ port: Int, _ secret: AccessToken, _ console: Console) async {
         let scheme = certificate == nil ? "http" : "https"
         let host = self.host ?? shownHost
-        let name = host.contains(":") ? "[\(host)]" : host
-        let page = (origin?.description ?? "\(scheme)://\(name):\(port)") + "/"
+        let page = (origin?.description ?? "\(scheme)://\(host.withPort(port))") + "/"
         let url = "\(page)#token=\(secret.text)"
         var note: String?
         if isPlain {

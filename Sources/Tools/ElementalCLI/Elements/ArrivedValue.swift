@@ -1,30 +1,22 @@
 import Elemental
 import Support
 
-#if canImport(FoundationEssentials)
-import FoundationEssentials
-#else
-import Foundation
-#endif
-
 /// A value and the time at which it arrived.
 struct ArrivedValue: Sendable {
     let element: ElementDefinition
     let value: ElementValue
-    let time: Date
+    /// Seconds since 1970.
+    let time: Double
 
-    init(_ element: ElementDefinition, _ value: ElementValue, time: Date = Date()) {
+    init(_ element: ElementDefinition, _ value: ElementValue, time: Double = WallClock.seconds) {
         self.element = element
         self.value = value
         self.time = time
     }
 
-    /// Seconds since 1970, rounded to microseconds: a `Double` cannot hold more.
-    var unixTime: Double { (time.timeIntervalSince1970 * 1e6).rounded() / 1e6 }
-
     /// The element, its value and the time.
     var members: JSONText.Members {
-        [("element", .string(element.name))] + element.members(value) + [("time", JSONText(unixTime))]
+        [("element", .string(element.name))] + element.members(value) + [("time", JSONText(time))]
     }
 }
 
@@ -32,7 +24,7 @@ struct ArrivedValue: Sendable {
 ///
 /// Values wait in a stream while the reader of the output is slow; here their times can be looked up meanwhile.
 final class ArrivalTimes: Sendable {
-    private let times = Locked<[Int8: Date]>([:])
+    private let times = Locked<[Int8: Double]>([:])
 
     /// Records a value that arrives now.
     @discardableResult
@@ -46,6 +38,6 @@ final class ArrivalTimes: Sendable {
     func newest(_ element: ElementDefinition, of device: ElementalDevice) -> ArrivedValue? {
         guard let value = device.value(of: element) else { return nil }
         // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.
-        return ArrivedValue(element, value, time: times.withLock { $0[element.id] } ?? Date())
+        return ArrivedValue(element, value, time: times.withLock { $0[element.id] } ?? WallClock.seconds)
     }
 }

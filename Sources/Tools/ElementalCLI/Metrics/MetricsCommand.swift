@@ -111,11 +111,10 @@ struct MetricsCommand: ReportingCommand {
         try await withCleanup { [options] in
             // All addresses are none that could be asked.
             let known = options.acceptsOwnAddresses ? HostName.known.map { "\($0).local" } ?? host : host
-            let name = known.contains(":") ? "[\(known)]" : known
             let note =
                 listening.isLoopback
                 ? nil : "whoever listens on this network can read the token and the values: they are not encrypted"
-            await console.emit(ServingEvent(url: "http://\(name):\(port)/metrics", note: note))
+            await console.emit(ServingEvent(url: "http://\(known.withPort(port))/metrics", note: note))
             try await sessions.run()
         } cleanup: {
             await server.stop()

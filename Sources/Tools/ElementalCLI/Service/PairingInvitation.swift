@@ -1,4 +1,5 @@
 import Elemental
+import Support
 
 /// Says how clients are paired with a service of this process, and lets the first one pair.
 struct PairingInvitation: Sendable {
@@ -54,7 +55,7 @@ struct PairingInvitation: Sendable {
     /// What opens the window again, on this host.
     private var openingCommand: String {
         let state = security.state.map { " --state \($0.shellArgument)" } ?? ""
-        return "elemental open-pairing \(target ?? "\(host):\(port)")\(state)"
+        return "elemental open-pairing \(target ?? host.withPort(port))\(state)"
     }
 
     private var target: String? { name.map { "\(service.service)/\($0)".shellArgument } }
@@ -62,8 +63,5 @@ struct PairingInvitation: Sendable {
     private var port: Int { service.port ?? service.configuration.port }
 
     /// Where this host reaches a service that is not published.
-    private var host: String {
-        guard let address = service.configuration.address else { return "127.0.0.1" }
-        return address.contains(":") ? "[\(address)]" : address
-    }
+    private var host: String { service.configuration.address ?? "127.0.0.1" }
 }

@@ -1,4 +1,5 @@
 import NIOCore
+import Support
 import Testing
 
 @testable import Elemental
@@ -9,14 +10,14 @@ struct UnauthorisedConnectionTests {
 
     private static let start = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
 
-    private static func host(_ text: String) throws -> PeerHost {
-        PeerHost(try SocketAddress(ipAddress: text, port: 1))
+    private static func host(_ text: String) throws -> IPAddress {
+        try #require(IPAddress(literal: text))
     }
 
     /// Adds connections until one is refused.
     private static func fill(
         _ connections: inout UnauthorisedConnections, _ names: inout [Name], at now: NIODeadline = start,
-        from host: () throws -> PeerHost
+        from host: () throws -> IPAddress
     ) rethrows -> Int {
         var count = 0
         while count < 1000 {

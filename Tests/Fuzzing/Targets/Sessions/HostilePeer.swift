@@ -1,5 +1,6 @@
 import NIOCore
 import NIOEmbedded
+import Support
 
 @testable import Elemental
 @testable import ElementalWire
@@ -163,7 +164,7 @@ final class HostilePeer {
         }
         while let buffer = (try? datagrams.readOutbound(as: ByteBuffer.self)) ?? nil { checkDatagram(buffer) }
         while let envelope = (try? datagrams.readOutbound(as: AddressedEnvelope<ByteBuffer>.self)) ?? nil {
-            check(PeerHost(envelope.remoteAddress) == PeerHost(address), "a datagram to another host")
+            check(IPAddress(envelope.remoteAddress) == IPAddress(address), "a datagram to another host")
             checkDatagram(envelope.data)
         }
     }

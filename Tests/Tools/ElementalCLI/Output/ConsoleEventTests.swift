@@ -13,7 +13,7 @@ struct ConsoleEventTests {
     }
 
     private static func value(_ value: ElementValue, unit: String = "") throws -> ArrivedValue {
-        ArrivedValue(try element(value.type, unit: unit), value, time: Date(timeIntervalSince1970: 1_700_000_000.25))
+        ArrivedValue(try element(value.type, unit: unit), value, time: 1_700_000_000.25)
     }
 
     private static let rover = ServiceKey(service: "robot", name: "Rover")

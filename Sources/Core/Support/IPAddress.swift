@@ -2,18 +2,19 @@ package import NIOCore
 
 /// An IPv4 or IPv6 address without port and scope. An IPv4 address equals its form on a dual-stack socket.
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-    fileprivate let high: UInt64
-    fileprivate let low: UInt64
+    @usableFromInline let high: UInt64
+    @usableFromInline let low: UInt64
 
     /// The address of a peer that has none.
-    static let unknown = IPAddress(high: 0, low: 0)
+    package static let unknown = IPAddress(high: 0, low: 0)
 
-    private init(high: UInt64, low: UInt64) {
+    @inlinable init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
-    package init?(_ address: SocketAddress) {
+    // Inlinable: datagrams are compared by it.
+    @inlinable package init?(_ address: SocketAddress) {
         switch address {
         case .v4(let v4):
             self.init(high: 0, low: 0xffff_0000_0000 | UInt64(UInt32(bigEndian: v4.address.sin_addr.s_addr)))
@@ -41,20 +42,36 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     package var isLoopback: Bool { isIPv4 ? low >> 24 & 0xff == 127 : high == 0 && low == 1 }
 
     /// 0.0.0.0, or ::.
-    var isWildcard: Bool { self == Self.unknown || (isIPv4 && low & 0xffff_ffff == 0) }
+    package var isWildcard: Bool { self == Self.unknown || (isIPv4 && low & 0xffff_ffff == 0) }
 
     /// What counts as one client: the address, or the network of a global IPv6 one, all of whose addresses a client may
     /// have.
-    var client: IPAddress {
+    package var client: IPAddress {
         let isLinkLocal = high >> 54 == 0xfe80 >> 6
         return high == 0 || isLinkLocal ? self : IPAddress(high: high, low: 0)
     }
+
+    /// The network of an IPv6 address, its first 64 bits; `nil` for an IPv4 address.
+    package var network: UInt64? { high == 0 ? nil : high }
 
     package var description: String {
         if isIPv4 { return (0..<4).reversed().map { String(low >> (8 * $0) & 0xff) }.joined(separator: ".") }
         // Not shortened: it is for the log alone.
         return [high, low].flatMap { word in (0..<4).reversed().map { String(word >> (16 * $0) & 0xffff, radix: 16) } }
             .joined(separator: ":")
+    }
+}
+
+extension IPAddress {
+    /// The address by which others most likely reach this machine: the first IPv4 one of an interface that is not
+    /// loopback, or else an IPv6 one that is not link-local; `nil` if there is neither.
+    package static var reachable: String? {
+        let addresses = ((try? System.enumerateDevices()) ?? []).compactMap(\.address).filter {
+            IPAddress($0)?.isLoopback == false
+        }
+        let v4 = addresses.first { $0.protocol == .inet }
+        let v6 = addresses.first { $0.protocol == .inet6 && $0.ipAddress?.hasPrefix("fe80") == false }
+        return (v4 ?? v6)?.ipAddress
     }
 }
 
