@@ -1,5 +1,6 @@
 import NIOCore
 import NIOFoundationEssentialsCompat
+import Support
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -38,7 +39,7 @@ struct JSONCodec: HubCodec {
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value {
-        if type == String.self, let text = bytes.plainJSONString, let value = text as? Value { return value }
+        if type == String.self, let text = bytes.jsonString, let value = text as? Value { return value }
         do {
             return try decoder.decodeRepairing(type, from: bytes)
         } catch {
@@ -53,47 +54,40 @@ struct JSONCodec: HubCodec {
     func endArray(into buffer: inout ByteBuffer) { buffer.writeInteger(UInt8(ascii: "]")) }
 
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
-        guard let start = array.scan({ try? $0.expect(UInt8(ascii: "[")) }) else {
+        guard array.scan({ $0.take("[") ? () : nil }) != nil else {
             throw .violation("arguments that are not an array")
         }
-        array.moveReaderIndex(forwardBy: start.end)
     }
 
     func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer? {
-        let found = array.scan { scanner -> Range<Int>?? in
-            if scanner.take(UInt8(ascii: "]")) || scanner.peek() == nil { return .some(nil) }
-            guard let range = try? scanner.value() else { return nil }
-            guard scanner.take(UInt8(ascii: ",")) || scanner.peek() == UInt8(ascii: "]") else { return nil }
+        let start = array.readerIndex
+        let found = array.scan { reader -> Range<Int>?? in
+            if reader.take("]") || reader.isAtEnd() { return .some(nil) }
+            guard let range = reader.skip(), reader.take(",") || reader.isAt("]") else { return nil }
             return range
         }
         guard let found else { throw .violation("an argument that is not JSON") }
-        guard let range = found.value else { return nil }
-        let element = array.getSlice(at: array.readerIndex + range.lowerBound, length: range.count)
-        array.moveReaderIndex(forwardBy: found.end)
-        return element
+        return found.flatMap { array.getSlice(at: start + $0.lowerBound, length: $0.count) }
     }
 }
 
 extension ByteBuffer {
-    /// Scans from the reader index on; `nil` if nothing is found.
-    func scan<Found>(_ body: (inout JSONScanner) -> Found?) -> (value: Found, end: Int)? {
-        withUnsafeReadableBytes { bytes in
-            var scanner = JSONScanner(bytes)
-            return body(&scanner).map { ($0, scanner.index) }
+    /// Reads JSON from the reader index on, which moves behind what was read; `nil` if nothing is found.
+    mutating func scan<Found>(_ body: (inout JSONReader) -> Found?) -> Found? {
+        readWithUnsafeReadableBytes { bytes in
+            var reader = JSONReader(bytes)
+            let found = body(&reader)
+            return (found == nil ? 0 : reader.position, found)
         }
     }
 
-    /// The JSON string in these bytes, if nothing in it is escaped.
-    var plainJSONString: String? {
-        let view = readableBytesView
-        guard view.count >= 2, view.first == UInt8(ascii: "\""), view.last == UInt8(ascii: "\"") else { return nil }
-        let text = view.dropFirst().dropLast()
-        // Not in the view, which checks its bounds for each byte.
-        let isPlain = text.withUnsafeBytes { bytes in
-            !bytes.contains { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "\"") || $0 < 0x20 }
+    /// The JSON string that these bytes are.
+    var jsonString: String? {
+        withUnsafeReadableBytes { bytes in
+            var reader = JSONReader(bytes)
+            let text = reader.string()
+            return reader.isAtEnd() ? text : nil
         }
-        guard isPlain else { return nil }
-        return try? getUTF8ValidatedString(at: text.startIndex, length: text.count)
     }
 
     /// The beginning of the text, for error messages.

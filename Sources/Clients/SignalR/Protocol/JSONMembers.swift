@@ -1,5 +1,6 @@
 import NIOCore
 import NIOFoundationEssentialsCompat
+import Support
 
 #if canImport(FoundationEssentials)
 import FoundationEssentials
@@ -16,38 +17,24 @@ struct JSONMembers {
 
     private let bytes: ByteBuffer
     /// The range of each member's value, by name.
-    private var ranges: [(name: String, range: Range<Int>)] = []
+    private var ranges: [String: Range<Int>] = [:]
 
     init(_ bytes: ByteBuffer) throws(SignalRError) {
         self.bytes = bytes
-        let found = bytes.withUnsafeReadableBytes { raw in try? Self.find(raw) }
-        guard let found else { throw .violation("a message that is not a JSON object: \(bytes.excerpt)") }
-        ranges = found
-    }
-
-    private static func find(_ raw: UnsafeRawBufferPointer) throws(JSONScanner.Failure) -> [(String, Range<Int>)] {
-        var found: [(String, Range<Int>)] = []
-        var scanner = JSONScanner(raw)
-        try scanner.expect(UInt8(ascii: "{"))
-        if !scanner.take(UInt8(ascii: "}")) {
-            repeat {
-                let key = UnsafeRawBufferPointer(rebasing: raw[try scanner.string()])
-                try scanner.expect(UInt8(ascii: ":"))
-                let range = try scanner.value()
-                if let name = names.first(where: { $0.utf8.elementsEqual(key) }) {
-                    found.removeAll { $0.0 == name }
-                    found.append((name, range))
-                }
-            } while scanner.take(UInt8(ascii: ","))
-            try scanner.expect(UInt8(ascii: "}"))
+        let isObject = bytes.withUnsafeReadableBytes { bytes in
+            var reader = JSONReader(bytes)
+            return reader.object { name, reader in
+                guard let range = reader.skip() else { return false }
+                if Self.names.contains(name) { ranges[name] = range }
+                return true
+            } && reader.isAtEnd()
         }
-        guard scanner.peek() == nil else { throw JSONScanner.Failure() }
-        return found
+        guard isObject else { throw .violation("a message that is not a JSON object: \(bytes.excerpt)") }
     }
 
     /// The bytes of a value.
     subscript(_ name: String) -> ByteBuffer? {
-        guard let range = ranges.first(where: { $0.name == name })?.range else { return nil }
+        guard let range = ranges[name] else { return nil }
         return bytes.getSlice(at: bytes.readerIndex + range.lowerBound, length: range.count)
     }
 
@@ -63,8 +50,9 @@ struct JSONMembers {
     }
 
     func string(_ name: String) throws(SignalRError) -> String? {
-        if let text = self[name]?.plainJSONString { return text }
-        return try value(name, JSONDecoder())
+        guard let value = self[name], !isNull(name) else { return nil }
+        guard let text = value.jsonString else { throw .violation("'\(name)' is \(value.excerpt)") }
+        return text
     }
 
     func integer(_ name: String) throws(SignalRError) -> Int64? {

@@ -38,10 +38,10 @@ extension ElementValue {
     /// Reads a value of the type from a message; `nil` if it has none.
     init?(message: [UInt8], type: ElementType) {
         var value: ElementValue?
-        message.withUnsafeBufferPointer { bytes in
+        message.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             let isWhole = reader.object { name, reader in
-                guard name == "value", value == nil else { return reader.skip() }
+                guard name == "value", value == nil else { return reader.skip() != nil }
                 value = ElementValue(&reader, type)
                 return value != nil
             }
@@ -79,7 +79,7 @@ extension ElementValue {
         case (_, .object):
             var numbers: [String: String] = [:]
             let isWhole = reader.object { name, reader in
-                guard Self.components.contains(name) else { return reader.skip() }
+                guard Self.components.contains(name) else { return reader.skip() != nil }
                 numbers[name] = Self.scalar(&reader)
                 return numbers[name] != nil
             }

@@ -1,5 +1,6 @@
 internal import Elemental
 internal import ElementalWire
+internal import Support
 
 /// Where in a message the value is.
 enum MessageForm: Sendable, Equatable {
@@ -16,14 +17,14 @@ enum MessageForm: Sendable, Equatable {
         case .member("value"): return ElementValue(message: message, type: type)
         case .text: return String(validating: message, as: UTF8.self).map { .string($0) }
         case .member, .vector:
-            return message.withUnsafeBufferPointer { bytes in
+            return message.withUnsafeBytes { bytes in
                 var reader = JSONReader(bytes)
                 guard case .member(let wanted) = self else {
                     return ElementValue(&reader, type)
                 }
                 var value: ElementValue?
                 let isWhole = reader.object { name, reader in
-                    guard name == wanted, value == nil else { return reader.skip() }
+                    guard name == wanted, value == nil else { return reader.skip() != nil }
                     value = ElementValue(&reader, type)
                     return value != nil
                 }
@@ -37,15 +38,15 @@ enum MessageForm: Sendable, Equatable {
     /// the text that it is.
     static func inferred(from message: [UInt8]) -> (form: MessageForm, type: ElementType)? {
         var members: [(name: String, type: ElementType?)] = []
-        let isObject = message.withUnsafeBufferPointer { bytes in
+        let isObject = message.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             return reader.object { name, reader in
                 // More members than these are no single value.
-                guard members.count < 64 else { return reader.skip() }
+                guard members.count < 64 else { return reader.skip() != nil }
                 let before = reader
                 members.append((name, Self.type(&reader)))
                 reader = before
-                return reader.skip()
+                return reader.skip() != nil
             } && reader.isAtEnd()
         }
         guard isObject else { return nil }

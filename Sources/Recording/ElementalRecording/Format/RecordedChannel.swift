@@ -106,7 +106,7 @@ extension ElementDefinition {
 
     private static func choices(_ text: String, _ type: ElementType) -> [ElementChoice]? {
         var choices: [ElementChoice] = []
-        let isWhole = Array(text.utf8).withUnsafeBufferPointer { bytes in
+        let isWhole = Array(text.utf8).withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             return reader.array { reader in
                 var value: ElementValue?
@@ -115,7 +115,7 @@ extension ElementDefinition {
                     switch member {
                     case "value": value = ElementValue(&reader, type)
                     case "name": name = reader.string()
-                    default: return reader.skip()
+                    default: return reader.skip() != nil
                     }
                     return true
                 }

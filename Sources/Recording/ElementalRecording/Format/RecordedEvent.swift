@@ -84,13 +84,13 @@ public struct RecordedEvent: Sendable, Hashable {
     init?(message: [UInt8]) {
         var texts: [String: String] = [:]
         var numbers: [String: Int] = [:]
-        let isWhole = message.withUnsafeBufferPointer { bytes in
+        let isWhole = message.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             return reader.object { name, reader in
                 switch name {
                 case "event", "service", "instance", "reason": texts[name] = reader.string()
                 case "catalogue", "count": numbers[name] = reader.number().flatMap { Int($0) }
-                default: return reader.skip()
+                default: return reader.skip() != nil
                 }
                 return texts[name] != nil || numbers[name] != nil
             }
