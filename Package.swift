@@ -68,7 +68,7 @@ let package = Package(
             ],
             path: "Sources/Core/Support"
         ),
-        // The delays that reconnection policies are made of, which Elemental and SignalR export.
+        // What Elemental and the clients export alike: the delays of reconnection policies, registrations of handlers.
         .target(name: "ReconnectionDelays", dependencies: ["Support"], path: "Sources/Core/ReconnectionDelays"),
         .target(name: "ElementalWire", path: "Sources/Core/ElementalWire"),
         .target(

@@ -74,8 +74,8 @@ public final class MQTTBridge: Sendable {
 
     /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
     @discardableResult
-    public func onEvent(_ handler: @escaping @Sendable (MQTTBridgeEvent) -> Void) -> Elemental.HandlerRegistration {
-        Elemental.HandlerRegistration(events.addEventHandler(handler))
+    public func onEvent(_ handler: @escaping @Sendable (MQTTBridgeEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(events.addEventHandler(handler))
     }
 
     /// Follows the services and passes values until the task is cancelled; then tells the broker that the bridge is gone.

@@ -88,8 +88,8 @@ public final class HubBridge: Sendable {
 
     /// Calls `handler` with every event of the bridge, from any thread. It must not block.
     @discardableResult
-    public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) -> Elemental.HandlerRegistration {
-        Elemental.HandlerRegistration(events.addEventHandler(handler))
+    public func onEvent(_ handler: @escaping @Sendable (BridgeEvent) -> Void) -> HandlerRegistration {
+        HandlerRegistration(events.addEventHandler(handler))
     }
 
     /// Starts the connection and forwards values until the device's connection has ended for good or the task is

@@ -1,16 +1,7 @@
 import ElementalWire
+import ReconnectionDelays
 import Support
 import Synchronization
-
-/// The registration of a handler. It lasts as long as the device or service, or until it is cancelled.
-public struct HandlerRegistration: Sendable {
-    private let remove: @Sendable () -> Void
-
-    package init(_ remove: @escaping @Sendable () -> Void) { self.remove = remove }
-
-    /// Removes the handler. A call in progress is not interrupted; a second call has no effect.
-    public func cancel() { remove() }
-}
 
 /// A handler for received values. The bytes are valid only during the call.
 typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalDevice) -> Void
