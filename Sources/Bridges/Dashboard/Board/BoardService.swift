@@ -227,3 +227,23 @@ final class BoardService {
         .text(ByteBuffer(string: "{\"bytes\":\(byteCount)}"))
     }
 }
+
+extension PageMessage {
+    static func service(_ service: BoardService, _ policy: BoardPolicy) -> EncodedFrame {
+        let found = service.place?.discovered
+        let address: (host: String, port: Int)? =
+            if case .address(let host, let port) = service.place { (host, port) } else { nil }
+        return frame(
+            "service",
+            [
+                ("key", .integer(Int(service.number))), ("service", .optional(service.key.service)),
+                ("name", .string(service.key.name)),
+                ("host", .optional(found?.hostName ?? address?.host)),
+                ("port", (found?.port ?? address?.port).map { .integer($0) } ?? .null),
+                ("security", .optional(found?.security?.rawValue)), ("encrypted", .bool(service.isEncrypted)),
+                ("role", .optional(service.role?.rawValue)), ("state", .string(service.standing.code)),
+                ("why", .optional(service.reason(policy))),
+                ("canPair", .bool(policy.allowsPairing && service.canPair)),
+            ])
+    }
+}
