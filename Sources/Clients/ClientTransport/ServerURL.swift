@@ -1,3 +1,5 @@
+internal import Support
+
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -49,5 +51,44 @@ package struct ServerURL: Sendable {
         let authority = text[start...].prefix { !"/?#".contains($0) }
         guard let sign = authority.lastIndex(of: "@") else { return text }
         return text[..<start] + "…" + text[sign...]
+    }
+}
+
+/// Where a server listens, and whether it speaks TLS.
+package struct ServerEndpoint: Sendable, Hashable {
+    /// A host name in ASCII, or an address, without the brackets of an IPv6 address.
+    package let host: String
+    package let port: Int
+    package let isSecure: Bool
+
+    package init(host: String, port: Int, isSecure: Bool) {
+        self.host = host
+        self.port = port
+        self.isSecure = isSecure
+    }
+
+    /// Host and port as a URL has them.
+    ///
+    /// - Parameter defaultPort: the port that is left out.
+    package func authority(defaultPort: Int) -> String {
+        port == defaultPort ? host.hostInURL : host.withPort(port)
+    }
+}
+
+extension String {
+    /// The text with everything but RFC 3986's unreserved characters (section 2.3) percent-encoded.
+    package var percentEncoded: String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var encoded: [UInt8] = []
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "~"):
+                encoded.append(byte)
+            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: encoded, as: UTF8.self)
     }
 }

@@ -55,3 +55,24 @@ package struct BackOff: Sendable, Hashable {
         return growth < most ? first * growth : maximum
     }
 }
+
+/// Connections in a row that are lost within 10 s: from the fourth on the next attempt waits, whatever a policy says. Two
+/// clients with the same identifier would otherwise take the session from each other without end.
+package struct ShortLivedConnections: Sendable {
+    private var count = 0
+
+    package init() {}
+
+    /// Notes how long a connection has lived that is lost; `nil` if there was none.
+    ///
+    /// - Returns: whether that was short.
+    @discardableResult
+    package mutating func lost(after time: Duration?) -> Bool {
+        let isShort = time.map { $0 < .seconds(10) } ?? false
+        count = isShort ? count + 1 : 0
+        return isShort
+    }
+
+    /// The shortest delay before the next attempt.
+    package var minimumDelay: Duration { count > 3 ? BackOff(first: .seconds(1)).delay(before: count - 3) : .zero }
+}

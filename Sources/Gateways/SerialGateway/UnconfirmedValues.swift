@@ -1,3 +1,4 @@
+import Elemental
 import ElementalWire
 
 /// The values that the device was sent and may still refuse, until it has answered a ping that was sent behind them.
@@ -57,4 +58,17 @@ struct UnconfirmedValues {
         defer { self = UnconfirmedValues() }
         return confirming + waiting
     }
+}
+
+/// A value for the device.
+struct SetValue {
+    let element: ElementDefinition
+    let value: ElementValue
+    /// The client that set it; `nil` for the gateway, which restores it.
+    let client: ElementalDevice?
+    /// Until the device has had the time to refuse it.
+    var decision: PendingDecision?
+
+    /// The bytes of its frame.
+    var frameByteCount: Int { Envelope.streamByteCount + value.wireByteCount }
 }

@@ -152,7 +152,7 @@ struct RecordCommandTests {
             let result = try await ElementalProcess.run(
                 "record", "127.0.0.1:\(try PortLease.port())", "--for", "0.2", "--to", nobody, "--json")
             #expect(result.status == .exited(1))
-            #expect(result.output.compactMap { JSONLine($0) }.last?["reason"] == "notConnected")
+            #expect(result.output.compactMap { JSONLine($0) }.last?["reason"] == "connectionFailed")
             #expect(try await RecordBed.info(nobody).first?["complete"] == true)
         }
     }

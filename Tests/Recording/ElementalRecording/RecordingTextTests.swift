@@ -96,7 +96,7 @@ struct RecordingTextTests {
         let value = try #require(JSONLine(lines[1]))
         #expect(value.event == "value" && value["element"] == "Speed" && value.number("value") == 0.5)
         #expect(lines[1].hasSuffix("\"time\":1700000000.123458}"))
-        #expect(JSONLine(lines[3])?["reason"] == "gone, for now")
+        #expect(JSONLine(lines[3])?["message"] == "gone, for now")
         #expect(JSONLine(lines[6])?["choice"] == "on")
     }
 

@@ -28,6 +28,7 @@ package final class WebSocketConnection {
 
     /// Where the browser runs.
     package let host: IPAddress
+    package var eventLoop: any EventLoop { channel.eventLoop }
     private let channel: any Channel
     private let core: ServerCore
     private var assembler: MessageAssembler
@@ -223,5 +224,28 @@ package final class WebSocketConnection {
         channel.flush()
         // The channel does not tell of room that it never knew to be missing.
         if wasTLSFull, isWritable { onWritable?() }
+    }
+}
+
+/// Gives a connection the frames that arrive. What the connection sends is encoded already.
+final class WebSocketHandler: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+
+    private let connection: WebSocketConnection
+
+    init(_ connection: WebSocketConnection) { self.connection = connection }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) { connection.receive(Self.unwrapInboundIn(data)) }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        connection.writabilityChanged()
+        context.fireChannelWritabilityChanged()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { connection.receive(error) }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        connection.end()
+        context.fireChannelInactive()
     }
 }

@@ -5,6 +5,7 @@ import NIOWebSocket
 package struct EncodedFrame: Sendable {
     /// Header and payload, unmasked, as a server sends them.
     let bytes: ByteBuffer
+    package var byteCount: Int { bytes.readableBytes }
 
     /// - Parameter text: UTF-8.
     package init(text: ByteBuffer) { self.init(.text, text) }

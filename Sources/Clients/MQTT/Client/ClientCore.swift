@@ -19,7 +19,7 @@ final class ClientCore: Sendable {
     let outbox: Locked<Outbox>
     let counts = Counts()
     let events = EventHub<MQTTEvent>()
-    let messages = MessageHandlers()
+    let messages = EventHub<MQTTMessage>()
 
     /// - Parameter connect: opens a connection on the given event loop; `nil` for one over the network.
     init(

@@ -185,7 +185,7 @@ final class ConnectionKeeper: ConnectionOwner {
         if core.options.restoresSubscriptions { restore() }
     }
 
-    func received(_ message: MQTTMessage) { core.messages.deliver(message) }
+    func received(_ message: MQTTMessage) { core.messages.emit(message) }
 
     /// The connection has ended.
     ///

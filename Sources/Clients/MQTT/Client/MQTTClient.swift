@@ -108,6 +108,6 @@ public final class MQTTClient: Sendable {
     /// handlers have returned.
     @discardableResult
     public func onMessage(_ handler: @escaping @Sendable (MQTTMessage) -> Void) -> HandlerRegistration {
-        HandlerRegistration(core.messages.add(handler))
+        HandlerRegistration(core.messages.addEventHandler(handler))
     }
 }

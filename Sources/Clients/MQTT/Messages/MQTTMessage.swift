@@ -26,3 +26,37 @@ public struct MQTTMessage: Sendable, Equatable {
         self.isDuplicate = isDuplicate
     }
 }
+
+/// How a message is delivered.
+public enum MQTTQoS: UInt8, Sendable, Hashable {
+    /// Sent once; lost if the connection breaks.
+    case atMostOnce = 0
+    /// Acknowledged by the receiver, which may get it twice.
+    case atLeastOnce = 1
+}
+
+/// A message that the broker publishes when the connection ends without a DISCONNECT: because it broke, or the program
+/// was killed.
+public struct MQTTLastWill: Sendable, Hashable {
+    /// Where it is published.
+    public var topic: MQTTTopic
+    /// The content, at most 65,535 bytes.
+    public var payload: ByteBuffer
+    /// How it is delivered.
+    public var qos: MQTTQoS
+    /// Whether the broker keeps it for later subscribers.
+    public var isRetained: Bool
+
+    /// A last will.
+    public init(topic: MQTTTopic, payload: ByteBuffer, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.isRetained = isRetained
+    }
+
+    /// A last will that is text.
+    public init(topic: MQTTTopic, text: String, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
+        self.init(topic: topic, payload: ByteBuffer(string: text), qos: qos, isRetained: isRetained)
+    }
+}

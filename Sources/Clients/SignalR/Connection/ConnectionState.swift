@@ -1,3 +1,5 @@
+import Support
+
 /// The state of a connection.
 public enum ConnectionState: Sendable, Hashable {
     /// Not started, stopped, or lost and not reconnected.
@@ -26,4 +28,20 @@ public enum ConnectionEvent: Sendable {
     /// The connection is closed: `nil` if it was stopped or the server closed it in an orderly way, otherwise the
     /// reason.
     case closed(SignalRError?)
+}
+
+extension ConnectionEvent: CustomStringConvertible {
+    /// A line for a log: `connection lost: the server closed it`. The hub's text is escaped.
+    public var description: String { text.printable }
+
+    private var text: String {
+        func because(_ error: SignalRError?) -> String { error.map { ": \($0)" } ?? "" }
+        return switch self {
+        case .opened: "opened"
+        case .failedToOpen(let error): "not opened: \(error)"
+        case .willReconnect(let error): "connection lost" + because(error)
+        case .didReconnect: "connected again"
+        case .closed(let error): "closed" + because(error)
+        }
+    }
 }

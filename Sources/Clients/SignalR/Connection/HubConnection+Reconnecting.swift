@@ -2,21 +2,9 @@ import NIOCore
 import Support
 
 extension HubConnection {
-    /// A connection that is lost sooner is short-lived.
-    private static var shortLife: TimeAmount { .seconds(10) }
-    /// This many short-lived connections in a row are reconnected as the policy says; it does not know about them.
-    private static var forgivenLosses: Int { 3 }
-
-    /// The shortest wait before the first attempt, which grows if the server closes each connection soon after it is
-    /// opened.
-    private var minimumWait: Duration {
-        let losses = shortLivedCount - Self.forgivenLosses
-        return losses > 0 ? BackOff(first: .seconds(1)).delay(before: losses) : .zero
-    }
-
     /// Reconnects as the policy says.
     func reconnect(_ error: SignalRError?) {
-        shortLivedCount = options.now() - openedAt < Self.shortLife ? shortLivedCount + 1 : 0
+        shortLived.lost(after: .nanoseconds((options.now() - openedAt).nanoseconds))
         run += 1
         phase = .reconnecting
         logger.debug("lost", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
@@ -36,7 +24,7 @@ extension HubConnection {
                 session = nil
                 return finish(original ?? last)
             }
-            await pause(number == 1 ? max(delay, minimumWait) : delay)
+            await pause(number == 1 ? max(delay, shortLived.minimumDelay) : delay)
             guard run == self.run else { return }
             do throws(SignalRError) {
                 let session = try await connect()

@@ -54,7 +54,7 @@ public actor HubConnection {
     var receivedPieces: UInt64 = 0
     var openedAt = NIODeadline.uptimeNanoseconds(0)
     /// Connections in a row that were lost soon after they were opened.
-    var shortLivedCount = 0
+    var shortLived = ShortLivedConnections()
 
     init(
         url: String, codec: any HubCodec, policy: (any ReconnectionPolicy)?, options: HubConnectionOptions,

@@ -60,14 +60,14 @@ struct JSONCodec: HubCodec {
     }
 
     func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer? {
-        let start = array.readerIndex
+        let before = array
         let found = array.scan { reader -> Range<Int>?? in
             if reader.take("]") || reader.isAtEnd() { return .some(nil) }
             guard let range = reader.skip(), reader.take(",") || reader.isAt("]") else { return nil }
             return range
         }
         guard let found else { throw .violation("an argument that is not JSON") }
-        return found.flatMap { array.getSlice(at: start + $0.lowerBound, length: $0.count) }
+        return found.flatMap { before.getSlice(at: before.readerIndex + $0.lowerBound, length: $0.count) }
     }
 }
 

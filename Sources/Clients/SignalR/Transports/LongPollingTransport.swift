@@ -53,16 +53,9 @@ final class LongPollingTransport: HubTransport {
         self.events = events
         requester = HTTPRequester(dialer)
         opened = dialer.eventLoop.makePromise()
-        let failure = Failure()
         posts = PostQueue(
-            maker, dialer, timeout: TimeAmount(options.handshakeTimeout), failed: { failure.transport?.end($0) },
-            becameWritable: events.becameWritable)
-        failure.transport = self
-    }
-
-    /// The transport that a failing POST ends.
-    private final class Failure {
-        weak var transport: LongPollingTransport?
+            maker, dialer, timeout: TimeAmount(options.handshakeTimeout), becameWritable: events.becameWritable)
+        posts.onFailure = { [weak self] in self?.end($0) }
     }
 
     var isWritable: Bool { posts.isWritable }

@@ -11,7 +11,8 @@ final class PostQueue {
     private let maker: RequestMaker
     private let requester: HTTPRequester
     private let timeout: TimeAmount
-    private let failed: (SignalRError) -> Void
+    /// Called once, if something cannot be sent.
+    var onFailure: (SignalRError) -> Void = { _ in }
     private let becameWritable: () -> Void
     private var queue = ByteBuffer()
     private var underway = 0
@@ -20,12 +21,10 @@ final class PostQueue {
     private var drained: [EventLoopPromise<Void>] = []
 
     init(
-        _ maker: RequestMaker, _ dialer: Dialer, timeout: TimeAmount, failed: @escaping (SignalRError) -> Void,
-        becameWritable: @escaping () -> Void
+        _ maker: RequestMaker, _ dialer: Dialer, timeout: TimeAmount, becameWritable: @escaping () -> Void
     ) {
         self.maker = maker
         self.timeout = timeout
-        self.failed = failed
         self.becameWritable = becameWritable
         requester = HTTPRequester(dialer)
     }
@@ -90,6 +89,6 @@ final class PostQueue {
     private func fail(_ error: SignalRError) {
         isClosed = true
         end()
-        failed(error)
+        onFailure(error)
     }
 }

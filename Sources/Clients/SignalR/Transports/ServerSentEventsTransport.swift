@@ -51,16 +51,9 @@ final class ServerSentEventsTransport: HubTransport {
         self.events = events
         requester = HTTPRequester(dialer)
         parser = EventStreamParser(maximumEvent: maximumEvent)
-        let failure = Failure()
         posts = PostQueue(
-            maker, dialer, timeout: timeout, failed: { failure.transport?.end($0) },
-            becameWritable: events.becameWritable)
-        failure.transport = self
-    }
-
-    /// The transport that a failing POST ends.
-    private final class Failure {
-        weak var transport: ServerSentEventsTransport?
+            maker, dialer, timeout: timeout, becameWritable: events.becameWritable)
+        posts.onFailure = { [weak self] in self?.end($0) }
     }
 
     var isWritable: Bool { posts.isWritable }

@@ -92,7 +92,7 @@ struct WatchCommand: ReportingCommand {
             }
             return failures
         }
-        guard let code = failures.first?.failure.code else { return }
+        guard let code = CommandStatus.decisive(failures.map(\.failure.code)) else { return }
         let targets = quotedList(failures.map(\.target.text), "and")
         throw CommandFailure(code, "\(targets) could not be watched to the end")
     }

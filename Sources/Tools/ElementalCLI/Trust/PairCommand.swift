@@ -54,7 +54,7 @@ struct PairCommand: ReportingCommand {
     private static let longestName = 64
 
     func validate() throws {
-        if open { OldSpelling.note("pair --open", now: "open-pairing") }
+        if open { OldSpelling.note("elemental pair --open", now: "elemental open-pairing") }
         // Not by the parser, whose message would show what was given.
         if let code, CodeArgument(code) == nil {
             throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")

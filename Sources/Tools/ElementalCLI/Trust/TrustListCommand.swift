@@ -93,7 +93,7 @@ struct TrustedPeerEvent: ConsoleEvent {
     fileprivate var row: [Styled] {
         let role = self.role.map { Styled($0.rawValue) } ?? Styled("newer than this version, grants nothing", .bad)
         return [
-            Styled(kind.rawValue), Styled(name, .heading),
+            Styled(kind.rawValue), Styled(service.map { "\($0)/\(name)" } ?? name, .heading),
             isPending ? Styled("\(role.text), pending: pair again", .warning) : role,
             Styled(kind == .service ? "" : services?.joined(separator: ", ") ?? "all"),
             Styled(pairedBy?.short ?? ""), Styled("\(fingerprint)", .faint),

@@ -53,7 +53,7 @@ struct ControlTests {
             let all = try await ElementalProcess.run("get", target, "--json")
             let values = all.output.compactMap { JSONLine($0) }.filter { $0.event == "value" }
             #expect(values.map { $0["element"] } == ["Speed", "Label", "Count", "Raw", "Unset", "More"])
-            #expect(values.allSatisfy { $0["device"] == "Rover" || $0["device"] == target })
+            #expect(values.allSatisfy { $0["instance"] == "Rover" || $0["instance"] == target })
             #expect(values.map { ($0["value"] ?? "").count } == [0, 8, 0, 6_000_000, 0, 6_000_000])
             #expect(all.status == .exited(0) && all.errors.isEmpty)
         }

@@ -16,7 +16,7 @@ struct WatchManyTests {
                 let names = ["--only", "Speed", "--only", "Level", "--timeout", Patience.seconds, "--count", "4"]
                 try await withCommand(arguments + names + ["--json"]) { watch in
                     let absent = try await watch.nextEvent("warning") { ($0["message"] ?? "").hasPrefix(nobody) }
-                    #expect(absent["code"] == "connectionFailed")
+                    #expect(absent["reason"] == "connectionFailed")
                     try await watch.nextEvent("value") { $0["element"] == "Speed" }
                     try await watch.nextEvent("value") { $0["element"] == "Level" }
                     try robot.writeLine("Speed=1")
@@ -27,7 +27,7 @@ struct WatchManyTests {
                     let values = watch.events("value")
                     #expect(values.count == 4 && values.allSatisfy { $0["service"] as String? == nil })
                     #expect(Set(values.compactMap { $0["instance"] as String? }) == [first, second])
-                    let lacking = watch.events("warning").filter { $0["code"] == "unknownElement" }
+                    let lacking = watch.events("warning").filter { $0["reason"] == "unknownElement" }
                     #expect(Set(lacking.compactMap { $0["instance"] as String? }) == [first, second])
                     let end = try #require(watch.events("error").last)
                     #expect(end["message"] == "'\(nobody)' could not be watched to the end")
@@ -53,10 +53,10 @@ struct WatchManyTests {
         try await Robot.with(["1:Speed:float=0.5", "2:Light:bool=on", "3:Go:bool=off"]) { _, target in
             let result = try await ElementalProcess.run("watch", target, "Speed", "--only", "Light", "-n", "2")
             #expect(result.output == ["Speed=0.5", "Light=true"], "\(result)")
-            let failure = try await expectFailure(ElementalProcess.run("watch", target, "lamp"))
+            let failure = try await expectFailure(ElementalProcess.run("watch", target, "lamp"), status: 3)
             #expect(failure.errors.last?.contains("type --also lamp") == true, "\(failure)")
             // Not where it cannot be meant.
-            let other = try await expectFailure(ElementalProcess.run("watch", target, "--only", "lamp"))
+            let other = try await expectFailure(ElementalProcess.run("watch", target, "--only", "lamp"), status: 3)
             #expect(other.errors.last?.contains("no element 'lamp'") == true, "\(other)")
             #expect(!other.errors.joined().contains("--also"), "\(other)")
         }

@@ -27,7 +27,7 @@ struct BrowseOnceTests {
                     let arguments = ["browse"] + service + ["--once", "--json"]
                     try await withCommand(arguments, environment: avahi.environment) { browse in
                         try await browse.expectExit()
-                        let found = browse.events("found").compactMap { $0["name"] as String? }
+                        let found = browse.events("found").compactMap { $0["instance"] as String? }
                         #expect(found.sorted() == names.sorted(), "\(browse.transcript)")
                     }
                 }
