@@ -2,6 +2,7 @@ public import Elemental
 public import ElementalFollowing
 public import Logging
 package import NIOCore
+internal import NIOPosix
 internal import Support
 internal import WebServer
 internal import Zeroconf
@@ -29,17 +30,39 @@ public final class OSCBridge: Sendable {
     private let web: WebServer
     private let sessions: Follower
     private var events: EventHub<OSCBridgeEvent> { entrance.events }
+    private var loop: any EventLoop { entrance.loop }
     let entrance: Entrance
 
     /// Where requests come in: the core, once it is there. For the bridge's event loop.
     final class Entrance: Sendable {
         let events = EventHub<OSCBridgeEvent>()
+        /// The bridge's own: programs that read the tree do not delay the faders.
+        fileprivate let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        fileprivate var loop: any EventLoop { group.next() }
         fileprivate let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
         /// The UDP sockets and the TCP port, once they are open.
         let open = Locked<(sockets: DatagramSockets, queryPort: Int)?>(nil)
 
-        /// On the event loop.
-        fileprivate var core: BridgeCore? { bound.withLock { $0 }?.value }
+        deinit { group.shutdownGracefully { _ in } }
+
+        /// A program has opened a WebSocket. On the web server's event loop.
+        fileprivate func add(_ socket: WebSocketConnection) {
+            guard let core = bound.withLock({ $0 }) else {
+                return socket.close(code: 1001, reason: "the bridge ends")
+            }
+            let (loop, id, host) = (core.eventLoop, socket.id, socket.host)
+            let bound = NIOLoopBound(socket, eventLoop: socket.eventLoop)
+            loop.execute { core.value.listeners.add(QueryListener(id, host, bound, on: loop)) }
+            socket.onText = { text in
+                loop.execute {
+                    core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil }
+                }
+            }
+            // OSC of extensions that HOST_INFO does not name.
+            socket.onBinary = { _ in }
+            socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
+            socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
+        }
 
         /// A socket was lost, or is restored.
         fileprivate func tell(_ event: KeptChannel.Event) {
@@ -78,7 +101,7 @@ public final class OSCBridge: Sendable {
         let web = try Self.webServer(options, entrance, logger)
         var session = FollowerOptions(name: name)
         session.connect = connect
-        session.connect.eventLoopGroup = web.eventLoop
+        session.connect.eventLoopGroup = entrance.loop
         let role: Role = options.setsElements ? .control : .observe
         session.role = { _ in role }
         session.keepsLongValuesInDevices = false
@@ -93,7 +116,7 @@ public final class OSCBridge: Sendable {
     ) async throws {
         let entrance = Entrance()
         let web = try Self.webServer(options, entrance, logger)
-        self.init(options, entrance, web, try await makeSessions(web.eventLoop), logger)
+        self.init(options, entrance, web, try await makeSessions(entrance.loop), logger)
     }
 
     private init(
@@ -127,13 +150,10 @@ public final class OSCBridge: Sendable {
         webOptions.acceptsOwnAddresses = !networks.isEmpty
         webOptions.networks = networks
         webOptions.acceptsNoHost = true
-        webOptions.onListening = { event, _ in entrance.tell(event) }
+        webOptions.onListening = { event, _ in entrance.loop.execute { entrance.tell(event) } }
         var routes = WebRoutes(socketPath: "/")
         routes.others = { request in await entrance.answer(request, options) }
-        routes.onSocket = { socket in
-            guard let core = entrance.core else { return socket.close(code: 1001, reason: "the bridge ends") }
-            core.listeners.add(socket) { core.addresses[$0] != nil }
-        }
+        routes.onSocket = { entrance.add($0) }
         return WebServer(webOptions, routes: routes, logger: logger)
     }
 
@@ -148,7 +168,7 @@ public final class OSCBridge: Sendable {
     /// - Throws: ``OSCBridgeError`` if a port cannot be had or a feedback address is not known; ``ElementalError`` if a
     ///   service's name is not one.
     public func run() async throws {
-        let (loop, options, events) = (web.eventLoop, options, events)
+        let (loop, options, events) = (loop, options, events)
         let core = await loop.run {
             NIOLoopBound(BridgeCore(options, on: loop) { events.emit($0) }, eventLoop: loop)
         }
@@ -163,11 +183,12 @@ public final class OSCBridge: Sendable {
         await loop.run { core.value.end() }
         await web.stop()
         entrance.bound.withLock { $0 = nil }
+        try? await entrance.group.shutdownGracefully()
         try result.get()
     }
 
     private func serve(_ core: NIOLoopBound<BridgeCore>) async throws {
-        let loop = web.eventLoop
+        let loop = loop
         let queryPort: Int
         do { queryPort = try await web.start().port } catch let error as WebServerError {
             throw OSCBridgeError(error.message)
