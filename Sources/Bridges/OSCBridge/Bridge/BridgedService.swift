@@ -3,30 +3,14 @@ internal import ElementalFollowing
 internal import NIOCore
 internal import OSC
 
-/// An element of a bridged service with its address.
-struct OSCElement: BridgedElement {
-    let definition: ElementDefinition
-    /// Its OSC address.
-    let address: String
-    /// The last level of that.
-    let level: String
-}
-
 /// A service that is bridged. It belongs to the bridge's event loop.
 final class BridgedService: ServiceOfBridge {
-    /// What is known of an element's value.
-    struct Reading: Sendable {
-        var newest: ElementValue?
-        /// Problems that were told, each once until it is over.
-        var told: Set<String> = []
-    }
-
     let key: ServiceKey
     /// Unlike that of any other service of the bridge, earlier ones too.
     let number: UInt64
     /// The first level of its addresses.
     let level: String
-    var known = BridgedElements<OSCElement, Reading>()
+    var known = BridgedElements<OSCElement, OSCElement.Reading>()
     var outbound = Lanes(interval: .zero, keeping: .bridged)
     var isWaiting = false
     let sent: SentValues
@@ -46,7 +30,7 @@ final class BridgedService: ServiceOfBridge {
     ///
     /// - Returns: the elements before, if it has others now.
     func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) -> [OSCElement]? {
-        let earlier = known.connect(device, catalogue, Reading()) {
+        let earlier = known.connect(device, catalogue, OSCElement.Reading()) {
             catalogue.map { definition in
                 let level = OSCAddressLevel.level(definition.name)
                 return OSCElement(definition: definition, address: "/\(self.level)/\(level)", level: level)

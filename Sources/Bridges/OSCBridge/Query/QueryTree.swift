@@ -5,15 +5,6 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
-extension BridgeCore {
-    /// What is at an address: a copy as of now, which costs little.
-    func node(at path: String) -> QueryTree.Node? {
-        if path == "/" { return .root(services.values.map { QueryTree.Service($0) }) }
-        if let place = addresses[path] { return .element(QueryTree.Service(place.service), place.position) }
-        return levels[String(path.dropFirst())].map { .service(QueryTree.Service($0)) }
-    }
-}
-
 /// Answers OSCQuery's questions: what addresses there are, with types, ranges, access, units and values.
 ///
 /// A tree of thousands of elements has megabytes, so it is written apart from the bridge's event loop.
@@ -25,14 +16,7 @@ struct QueryTree: Sendable {
         let level: String
         let description: String
         let elements: [OSCElement]
-        let readings: [BridgedService.Reading]
-
-        init(_ service: BridgedService) {
-            level = service.level
-            description = service.key.description
-            elements = service.elements
-            readings = service.known.readings
-        }
+        let readings: [OSCElement.Reading]
     }
 
     enum Node: Sendable {
