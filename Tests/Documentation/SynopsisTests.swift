@@ -35,7 +35,7 @@ struct SynopsisTests {
                 "c64 terminal", "c64 run", "c64 cpu-test", "signalr call", "signalr send", "signalr stream",
                 "signalr listen", "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics",
                 "record", "replay", "export", "info", "doctor", "bench latency", "bench throughput", "bench fanout",
-                "bench serve", "trust show", "trust list", "trust add", "trust revoke", "trust reset", "pair",
+                "bench serve", "trust show", "trust list", "trust add", "trust revoke", "trust reset", "pair", "alias",
             ])
     }
 

@@ -39,15 +39,15 @@ struct ElementalCommand: AsyncParsableCommand {
               $ elemental set robot Speed=0.5 Camera=on
               $ elemental watch robot
 
-            TARGET is SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT. Results go to standard output, everything else to \
-            standard error. The exit status is 0 after success, 1 after a failure, 64 after a mistake on the command line. A \
-            command that Ctrl-C or SIGTERM interrupts before it is done exits with 130 or 143.
+            TARGET is SERVICE, 'SERVICE/INSTANCE NAME', HOST:PORT or an alias. Results go to standard output, everything \
+            else to standard error. The exit status is 0 after success, 1 after a failure, 64 after a mistake on the \
+            command line. A command that Ctrl-C or SIGTERM interrupts before it is done exits with 130 or 143.
             """,
         version: "1.0.0",
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
-            WatchCommand.self, ConnectCommand.self, PairCommand.self, TrustCommand.self, SerialCommand.self,
-            C64Command.self,
+            WatchCommand.self, ConnectCommand.self, PairCommand.self, TrustCommand.self, AliasCommand.self,
+            SerialCommand.self, C64Command.self,
             SignalRCommand.self, MQTTCommand.self, OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
             RecordCommand.self,
             ReplayCommand.self,
@@ -61,6 +61,7 @@ struct ElementalCommand: AsyncParsableCommand {
                     "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
                         + "hexadecimal digits, or as NAME=@FILE")
             }
+            if await Completion.answer(Array(CommandLine.arguments.dropFirst())) { await exit(.success) }
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -26,6 +26,7 @@ struct MQTTForgetCommand: ReportingCommand {
 
     @OptionGroup var broker: BrokerOptions
     @OptionGroup var topics: BridgeTopicOptions
+    @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -38,7 +39,7 @@ struct MQTTForgetCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [self] in
-            let subjects: [MQTTBridge.Subject] = targets.map { target in
+            let subjects: [MQTTBridge.Subject] = try await targets.followingAliases(state).map { target in
                 switch target {
                 case .service(let service, let name): .service(service, name: name)
                 case .address(let address): .address(host: address.host, port: address.port)

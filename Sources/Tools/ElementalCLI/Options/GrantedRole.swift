@@ -7,6 +7,8 @@ struct GrantedRole: ExpressibleByArgument, Sendable {
 
     static let allValueStrings = Role.granted.map(\.rawValue)
 
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
     init(_ role: Role) { self.role = role }
 
     init?(argument: String) {

@@ -59,6 +59,7 @@ struct RecordCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let (targets, names) = try subjects
         try await Interruption.run(console) { [self] in
+            let targets = try await targets.followingAliases(options.following.security.state)
             var recording = RecorderOptions()
             recording.elements = names
             recording.maximumByteCount = options.maximumByteCount

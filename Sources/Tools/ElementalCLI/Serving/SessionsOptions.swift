@@ -92,7 +92,9 @@ struct FollowingOptions: ParsableArguments {
         options.pingInterval = pingInterval
         options.keepsLongValues = keepsLongValues
         var resolved: [Target] = []
-        for target in targets { resolved.append(await target.resolved(output)) }
+        for target in try await targets.followingAliases(security.state, paired: access.paired) {
+            resolved.append(await target.resolved(output))
+        }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
         return FollowedServices(
             sessions: ServiceSessions(subjects, options), targets: resolved, access: access)

@@ -35,7 +35,7 @@ struct PairOpening: Sendable {
         await console.talk("with the identity in \(own.directory)")
         let options = ConnectOptions(
             timeout: output.limit, security: .required(identity: own.identity, store: own.trust), logger: output.logger)
-        let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
+        let place = try await ServicePlace.find(target, state, output)
         let window: OpenedPairing
         do throws(ElementalError) {
             window = try await place.openPairing(for: time, role: role, kind, options: options)
