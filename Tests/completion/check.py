@@ -72,9 +72,9 @@ def targets(shell, service, ok):
     words = shell.accept(f"elemental get {service}/0\t Level")
     check(words == ["get", f"{service}/0", "Level"], f"{shell.name} made {words} of names that are not offered")
     shell.clear()
-    # bash lists at the second one; fish draws no list in a terminal as plain as this one.
+    # fish draws no list in a terminal as plain as this one.
     typed = f"elemental get {service}/"
-    shell.type({"bash": f"{typed}\t\t", "zsh": f"{typed}\t", "fish": f"complete -C '{typed}'\r"}[shell.name])
+    shell.type(f"complete -C '{typed}'\r" if shell.name == "fish" else typed + "\t")
     shell.shows("touch")
     shell.cancel()
     for text in ("line", "escape", "title", "left"):

@@ -22,7 +22,8 @@ case ${{1-}} in ---complete | --generate-completion-script) exec {program} "$@" 
 # No files of the user's are read; the prompt is one that nobody's name has.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"],
-             "bind 'set enable-bracketed-paste off'; bind 'set bell-style none'; bind 'set page-completions off'; "
+             "bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'; bind 'set bell-style none'; "
+             "bind 'set page-completions off'; "
              "PS1='ready''> '; . {script}"),
     "zsh": (["zsh", "-f", "-i"],
             "autoload -Uz compinit && compinit -D; unsetopt beep prompt_sp auto_menu; LISTMAX=0; PS1='ready''> '; . {script}"),
