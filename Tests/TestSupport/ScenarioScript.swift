@@ -5,6 +5,8 @@ import Testing
 public struct ScenarioScript: Sendable {
     /// The dashboard's page in a real browser.
     public static let browser = ScenarioScript(name: "browser")
+    /// The completion scripts in real shells.
+    public static let completion = ScenarioScript(name: "completion", program: "bash")
     /// `elemental osc` with other implementations of OSC.
     public static let osc = ScenarioScript(name: "osc")
     /// Samples/Python, the wire's second implementation.

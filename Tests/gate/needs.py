@@ -38,6 +38,7 @@ NEEDS = (
         "Embedded Swift and the firmware",
         packages=("gcc-arm-none-eabi", "libnewlib-arm-none-eabi", "qemu-system-arm"),
     ),
+    Need("completion", "completion in zsh and fish", packages=("zsh", "fish")),
     Need("wireshark", "the script for Wireshark", packages=("tshark",)),
     Need("zbar", "reading QR codes with zbar", packages=("zbar-tools",)),
     Need("qrcode", "comparing QR codes with another encoder", environments=("qrcode",)),

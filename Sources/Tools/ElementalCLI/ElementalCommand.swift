@@ -39,8 +39,8 @@ struct ElementalCommand: AsyncParsableCommand {
               $ elemental set robot Speed=0.5 Camera=on
               $ elemental watch robot
 
-            TARGET is SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT. Results go to standard output, everything else to \
-            standard error.
+            TARGET is SERVICE, 'SERVICE/INSTANCE NAME', HOST:PORT or an alias. Results go to standard output, everything \
+            else to standard error.
 
             The exit status is 0 after success, 1 after a failure, 2 if the service refuses the value or the client, 3 if \
             the service, host, element or file is not found, 4 if the client is not paired or not authorised, 5 after a \
@@ -51,8 +51,8 @@ struct ElementalCommand: AsyncParsableCommand {
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
             WatchCommand.self, ConnectCommand.self, PairCommand.self, OpenPairingCommand.self, TrustCommand.self,
-            SerialCommand.self, C64Command.self, SignalRCommand.self, MQTTCommand.self, OSCCommand.self,
-            DashboardCommand.self, MetricsCommand.self,
+            AliasCommand.self, SerialCommand.self, C64Command.self, SignalRCommand.self, MQTTCommand.self,
+            OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
             RecordCommand.self,
             ReplayCommand.self,
             ExportCommand.self, InfoCommand.self, DoctorCommand.self, BenchCommand.self,
@@ -65,6 +65,7 @@ struct ElementalCommand: AsyncParsableCommand {
                     "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
                         + "hexadecimal digits, or as NAME=@FILE")
             }
+            if await Completion.answer(Array(CommandLine.arguments.dropFirst())) { await exit(.success) }
             var command = try parsed(Array(CommandLine.arguments.dropFirst()))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

@@ -27,16 +27,23 @@ package struct StateFile: Sendable {
     }
 
     /// Replaces the content with what `change` makes of it: whenever that is interrupted, the file has the old or the new
-    /// one. Other processes that do so wait.
+    /// one. Other processes that do so wait. Nothing is written if `change` returns the same bytes, or `nil`.
     ///
-    /// - Parameter limit: the most bytes that the file may have.
+    /// - Parameters:
+    ///   - limit: the most bytes that the file may have.
+    ///   - lockTimeout: how long to wait for other processes.
+    ///   - createsDirectory: whether to create the directory where there is none.
     /// - Throws: ``SecurityError`` as ``read(limit:)`` does, and if it cannot be written.
-    package func update(limit: Int, _ change: ([UInt8]?) -> [UInt8]) throws(SecurityError) {
-        guard let opened = try ProtectedDirectory.open(directory) else {
+    package func update(
+        limit: Int, lockTimeout: Duration = FileTrustStore.defaultLockTimeout, createsDirectory: Bool = false,
+        _ change: ([UInt8]?) -> [UInt8]?
+    ) throws(SecurityError) {
+        guard let opened = try createsDirectory ? .create(directory) : ProtectedDirectory.open(directory) else {
             throw SecurityError.file(directory, cannot: "open", ENOENT)
         }
-        let lock = try opened.lock(name + ".lock", timeout: FileTrustStore.defaultLockTimeout)
+        let lock = try opened.lock(name + ".lock", timeout: lockTimeout)
         defer { lock.release() }
-        try opened.replace(name, with: change(try? opened.read(name, limit: limit)))
+        let before = try? opened.read(name, limit: limit)
+        if let after = change(before), after != before { try opened.replace(name, with: after) }
     }
 }

@@ -132,7 +132,13 @@ extension ClientOptions {
         configure(&settings)
         let place = try await ServicePlace.find(target, for: settings.access, output)
         let console = isNamed ? console.naming(ServiceKey(place)) : console
-        return try await Client.with(place, settings, output, console, body)
+        return try await Client.with(place, settings, output, console) { client in
+            // Beside the command's work. For a program of its own nobody types its elements.
+            async let noted: Void? = deputy == nil ? security.state.noteForCompletion(client) : nil
+            let result = try await body(client)
+            _ = await noted
+            return result
+        }
     }
 }
 

@@ -26,6 +26,7 @@ struct MQTTForgetCommand: ReportingCommand {
 
     @OptionGroup var broker: BrokerOptions
     @OptionGroup var topics: BridgeTopicOptions
+    @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -39,7 +40,8 @@ struct MQTTForgetCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [self] in
             let emptied = try await MQTTBridge.forget(
-                targets.map(\.subject), broker: broker.address, connection: try await broker.connection(output),
+                try await targets.followingAliases(state).map(\.subject), broker: broker.address,
+                connection: try await broker.connection(output),
                 options: topics.options)
             for topic in emptied { await console.emit(ForgottenEvent(topic: topic)) }
             if emptied.isEmpty { await console.talk("the broker has retained nothing for these services") }

@@ -30,8 +30,10 @@ struct ClientSecurityOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` with the code `notPaired` if pairing is required and there is no identity;
     ///   `SecurityError` if the files cannot be used.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
-        try await ClientAccess(
+        var access = try await ClientAccess(
             policy, role?.role, deputy.map { state.below($0.name) } ?? state, for: deputy, makesIdentity: makesIdentity)
+        access.aliases = state
+        return access
     }
 }
 
@@ -47,6 +49,8 @@ struct ClientAccess: Sendable {
     var pairOptions = ""
     /// What `elemental trust` needs after it to mean this client's identity, with a blank before it.
     var stateOptions = ""
+    /// Where the aliases of the user are, who typed the targets; `nil` for none.
+    var aliases: StateOptions?
     /// The commands that forget a service which has another key than the paired one.
     var keyRemedy: String {
         "on this dashboard's computer: elemental trust list\(stateOptions), then elemental trust revoke "

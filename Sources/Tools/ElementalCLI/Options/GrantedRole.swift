@@ -7,6 +7,8 @@ struct GrantedRole: ExpressibleByArgument, Sendable {
 
     static let allValueStrings = Role.granted.map(\.rawValue)
 
+    static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
     /// The default in the help is written as it is typed.
     var defaultValueDescription: String { role.rawValue }
 

@@ -60,6 +60,7 @@ struct RecordCommand: ReportingCommand {
         let (targets, oldNames) = try subjects
         let names = options.following.only + oldNames
         try await Interruption.run(console) { [self] in
+            let targets = try await targets.followingAliases(options.following.security.state)
             var recording = RecorderOptions()
             recording.elements = names
             recording.maximumByteCount = options.maximumByteCount

@@ -143,7 +143,8 @@ struct ReplayCommand: ReportingCommand {
     private func send(_ target: Target, _ console: Console) async throws {
         let recording = try await Recording(path: file)
         let policy: ClientPolicy? = admission.security.map { $0 == .open ? .open : .paired }
-        let access = try await ClientAccess(policy, nil, admission.state)
+        var access = try await ClientAccess(policy, nil, admission.state)
+        access.aliases = admission.state
         var settings = Client.Settings(name: hosting.name ?? ClientName.standard)
         settings.access = access
         settings.limits = hosting.limits.device

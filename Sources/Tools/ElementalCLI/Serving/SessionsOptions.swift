@@ -105,7 +105,9 @@ struct FollowingOptions: ParsableArguments {
         change(&options)
         if security.role != nil { options.role = { _ in role } }
         var resolved: [Target] = []
-        for target in targets { resolved.append(await target.resolved(output)) }
+        for target in try await targets.followingAliases(security.state, paired: access.paired) {
+            resolved.append(await target.resolved(output))
+        }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
         return FollowedServices(sessions: Follower(subjects, options), targets: resolved, access: access)
     }

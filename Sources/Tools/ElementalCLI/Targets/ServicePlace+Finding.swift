@@ -8,7 +8,11 @@ extension ServicePlace {
     /// Finds the service, or the address of the host.
     ///
     /// - Throws: ``CommandFailure`` if it is not found within the timeout.
-    static func find(_ target: Target, timeout: Duration, logger: Logger) async throws -> ServicePlace {
+    static func find(_ target: Target, _ state: StateOptions, _ output: OutputOptions) async throws -> ServicePlace {
+        try await find(target.followingAlias(state), timeout: output.limit, logger: output.logger)
+    }
+
+    private static func find(_ target: Target, timeout: Duration, logger: Logger) async throws -> ServicePlace {
         switch target {
         case .address(let address):
             let host = try await LocalHost.address(of: address.host, timeout: timeout, logger: logger)
@@ -26,6 +30,8 @@ extension ServicePlace {
     ///
     /// - Throws: ``CommandFailure`` if it is not found within the timeout, and with the code `notPaired` for another one.
     static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
+        var target = target
+        if let state = access.aliases { target = try await target.followingAlias(state, paired: access.paired) }
         let place = try await find(target, timeout: output.limit, logger: output.logger)
         guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
         else { return place }

@@ -78,7 +78,7 @@ struct PairOpening: Sendable {
         await console.talk("with the identity in \(own.directory)")
         let options = ConnectOptions(
             timeout: output.limit, security: .required(identity: own.identity, store: own.trust), logger: output.logger)
-        let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
+        let place = try await ServicePlace.find(target, state, output)
         let kind = window.secret ? PairingSecret.Kind.secret : .code
         let opened: OpenedPairing
         do throws(ElementalError) {

@@ -76,7 +76,7 @@ struct PairCommand: ReportingCommand {
         }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
-            let place = try await ServicePlace.find(target, timeout: output.limit, logger: output.logger)
+            let place = try await ServicePlace.find(target, state, output)
             let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()
             let options = ConnectOptions(

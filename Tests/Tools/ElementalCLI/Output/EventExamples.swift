@@ -100,6 +100,8 @@ enum EventExamples {
             PairingClosedEvent(service: "robot", command: ""),
             PairingFailedEvent(service: "robot", client: "Ada", error: error),
             ClientPairedEvent(service: "robot", client: client),
+            AliasEvent(alias: "desk", target: "lamp/Desk lamp"),
+            AliasEvent(alias: "desk", target: nil, isRemoved: true),
             TrustedPeerEvent(client), TrustedPeerEvent(client, isRevoked: true),
             TrustedPeerEvent(
                 TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control)),

@@ -1,0 +1,90 @@
+import ArgumentParser
+import Support
+
+/// Names for TARGETs.
+struct AliasCommand: ReportingCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "alias",
+        abstract: "Give a TARGET a name of your own, list these names or remove one.",
+        discussion: """
+            An alias is taken wherever a TARGET is. It is typed like a SERVICE, without '/' and ':', in upper and lower case \
+            as it was given, and comes before a service of that name that the network has, unless that is paired: a name of a \
+            paired service is never an alias. An alias stands for a TARGET alone: for no option and no other alias.
+
+              $ elemental alias lamp 'lamp/Desk lamp'
+              $ elemental get lamp Brightness
+              $ elemental alias
+              $ elemental alias --remove lamp
+            """)
+
+    @Argument(help: ArgumentHelp("The new name.", valueName: "alias"))
+    var alias: String?
+
+    @Argument(help: "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.")
+    var target: String?
+
+    @Option(help: ArgumentHelp("Remove an alias.", valueName: "alias"))
+    var remove: String?
+
+    @OptionGroup var state: StateOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard (alias == nil) == (target == nil) else {
+            throw ValidationError("'\(alias?.excerpt ?? "")' stands for what? Give ALIAS and TARGET, or --remove ALIAS")
+        }
+        guard remove == nil || alias == nil else {
+            throw ValidationError("--remove goes without ALIAS and TARGET")
+        }
+    }
+
+    func perform(_ console: Console) async throws {
+        let (alias, target, remove, state) = (alias, target, remove, state)
+        if let alias, let target {
+            try await Blocking.run {
+                let pinned = try state.pinnedServices()
+                try state.updateAliases { aliases throws(CommandFailure) in
+                    try aliases.set(alias, to: target, pinned: pinned)
+                }
+            }
+            return await console.emit(AliasEvent(alias: alias, target: target))
+        }
+        if let remove {
+            let removed = Locked<String?>(nil)
+            try await Blocking.run {
+                try state.updateAliases { aliases throws(CommandFailure) in
+                    guard let target = aliases.remove(remove) else {
+                        throw CommandFailure("unknownAlias", "there is no alias '\(remove.excerpt)'")
+                    }
+                    removed.withLock { $0 = target }
+                }
+            }
+            return await console.emit(AliasEvent(alias: remove, target: removed.withLock { $0 }, isRemoved: true))
+        }
+        let aliases = try await Blocking.run { try state.aliases() }
+        let width = aliases.targets.keys.map(\.columnCount).max() ?? 0
+        for (alias, target) in aliases.targets.sorted(by: { $0.key < $1.key }) {
+            await console.emit(AliasEvent(alias: alias, target: target, width: width))
+        }
+        if aliases.targets.isEmpty { await console.talk("there are no aliases yet: elemental alias NAME TARGET") }
+    }
+}
+
+/// An alias that is there, or that was removed.
+struct AliasEvent: ConsoleEvent {
+    let alias: String
+    let target: String?
+    var isRemoved = false
+    /// The columns of the longest alias in a list.
+    var width = 0
+
+    var isResult: Bool { true }
+
+    var lines: [String] {
+        [(isRemoved ? "removed: " : "") + alias.padded(to: width) + "  " + (target?.shellArgument ?? "")]
+    }
+
+    var json: JSONText {
+        .event(isRemoved ? "aliasRemoved" : "alias", [("alias", .string(alias)), ("target", .optional(target))])
+    }
+}

@@ -1,0 +1,62 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// A command with its arguments and subcommands, as the parser describes it.
+struct CommandTree: Decodable, Sendable {
+    let commandName: String
+    let shouldDisplay: Bool
+    let defaultSubcommand: String?
+    private let subcommands: [CommandTree]?
+    private let arguments: [Argument]?
+
+    struct Argument: Decodable, Sendable {
+        struct Name: Decodable, Sendable {
+            let kind: String
+            let name: String
+
+            /// The name as it is typed.
+            var text: String { (kind == "long" ? "--" : "-") + name }
+        }
+
+        struct Values: Decodable, Sendable {
+            struct List: Decodable, Sendable { let values: [String] }
+            struct Other: Decodable, Sendable {}
+
+            let list: List?
+            let file: Other?
+            let directory: Other?
+        }
+
+        let kind: String
+        let shouldDisplay: Bool
+        let isRepeating: Bool
+        let names: [Name]?
+        let valueName: String?
+        let completionKind: Values?
+    }
+
+    /// The whole command line.
+    static func root() throws -> CommandTree {
+        struct Description: Decodable { let command: CommandTree }
+        return try JSONDecoder().decode(Description.self, from: Data(ElementalCommand._dumpHelp().utf8)).command
+    }
+
+    /// The subcommands that help shows.
+    var commands: [CommandTree] { (subcommands ?? []).filter(\.shouldDisplay) }
+
+    /// The command whose arguments may follow this one's name: itself, or its default subcommand.
+    var implied: CommandTree { commands.first { $0.commandName == defaultSubcommand } ?? self }
+
+    /// The flags and options that help shows.
+    var options: [Argument] { (arguments ?? []).filter { $0.kind != "positional" && $0.shouldDisplay } }
+
+    var positionals: [Argument] { (arguments ?? []).filter { $0.kind == "positional" } }
+
+    /// The option of that name, if it takes a value.
+    func option(taking name: String) -> Argument? {
+        options.first { $0.kind == "option" && ($0.names ?? []).contains { $0.text == name } }
+    }
+}

@@ -1,0 +1,151 @@
+import Elemental
+import ElementalSecurity
+import ElementalWire
+import Support
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// The elements of services as commands saw them that connected, kept in the state directory for completion.
+struct CompletionCache: Codable, Equatable, Sendable {
+    struct Element: Codable, Equatable, Sendable {
+        let name: String
+        let isReadable: Bool
+        let isWritable: Bool
+        /// What may be typed as its value; empty if that is not a choice.
+        let values: [String]
+    }
+
+    struct Entry: Codable, Equatable, Sendable {
+        /// SERVICE/INSTANCE or HOST:PORT.
+        let target: String
+        /// The key that the service has proven; `nil` if the connection was not encrypted.
+        let fingerprint: String?
+        /// When a command was connected, in seconds since 1970.
+        var time: Int
+        let elements: [Element]
+
+        /// Whether both are of the same service. One that has proven nothing is another one than one that has.
+        func isSameService(as other: Entry) -> Bool {
+            fingerprint == other.fingerprint && target.isSameName(as: other.target)
+        }
+    }
+
+    private(set) var entries: [Entry] = []
+
+    static let file = "completion.json"
+    static let maximumByteCount = 1 << 20
+    private static let lifetime = 24 * 3600
+    /// How old an entry is that is written again though it has not changed.
+    private static let renewalTime = 3600
+    /// The longest entry, in bytes, so that one service cannot push out all others.
+    private static let maximumEntryByteCount = 64 * 1024
+
+    init() {}
+
+    /// Parses the file. One that is not valid has no entries.
+    ///
+    /// - Parameter now: the seconds since 1970; older and later entries do not count.
+    init(parsing bytes: [UInt8], now: Int) {
+        guard let cache = try? JSONDecoder().decode(CompletionCache.self, from: Data(bytes)) else { return }
+        entries = cache.entries.filter { Self.isCurrent($0.time, now) }
+    }
+
+    private static func isCurrent(_ time: Int, _ now: Int) -> Bool {
+        time <= now && now.subtractingReportingOverflow(time).partialValue < lifetime
+            && !now.subtractingReportingOverflow(time).overflow
+    }
+
+    /// The newest elements of a target; of an encrypted connection, if there was one. SERVICE alone is any of its instances.
+    func elements(of target: String) -> [Element] {
+        let isService = !target.contains("/") && !target.contains(":")
+        let matches = entries.filter { entry in
+            guard isService else { return entry.target.isSameName(as: target) }
+            guard let slash = entry.target.firstIndex(of: "/") else { return false }
+            return entry.target[..<slash].isSameName(as: target)
+        }
+        let proven = matches.filter { $0.fingerprint != nil }
+        return (proven.isEmpty ? matches : proven).max { $0.time < $1.time }?.elements ?? []
+    }
+
+    /// Adds an entry.
+    ///
+    /// - Returns: whether the file has to be written: an entry that is the same counts for an hour.
+    mutating func note(_ entry: Entry) -> Bool {
+        guard Self.byteCount(of: entry) <= Self.maximumEntryByteCount else { return false }
+        if let known = entries.firstIndex(where: { $0.isSameService(as: entry) }) {
+            let isKnown =
+                entries[known].elements == entry.elements && entry.time - entries[known].time < Self.renewalTime
+            guard !isKnown else { return false }
+            entries.remove(at: known)
+        }
+        entries.append(entry)
+        // The oldest go first. Brackets and keys of the whole take a few bytes more.
+        var room = Self.maximumByteCount - 1024
+        let kept = entries.sorted { $0.time > $1.time }.prefix { entry in
+            room -= Self.byteCount(of: entry) + 1
+            return room >= 0
+        }
+        entries = Array(kept)
+        return true
+    }
+
+    private static func byteCount(of entry: Entry) -> Int { (try? encoder.encode(entry))?.count ?? .max }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+
+    /// The file's content.
+    var bytes: [UInt8] { (try? Self.encoder.encode(self)).map(Array.init) ?? [] }
+
+    static var now: Int { Int(Date().timeIntervalSince1970) }
+}
+
+extension CompletionCache.Element {
+    init(_ element: ElementDefinition) {
+        name = element.name
+        isReadable = element.access.contains(.read)
+        isWritable = element.access.contains(.write)
+        let choices = element.choices.prefix(256).map(\.name)
+        values =
+            switch element.type {
+            case .bool: ["on", "off"]
+            // A text that begins with @ would name a file of the user's, which is then sent.
+            case .string, .data: choices.map { $0.hasPrefix("@") ? "@" + $0 : $0 }
+            default: choices
+            }
+    }
+}
+
+extension StateOptions {
+    /// What completion knows of services; nothing if the file cannot be used. It waits for the disk.
+    var completionCache: CompletionCache {
+        guard let bytes = try? stateFile(CompletionCache.file).read(limit: CompletionCache.maximumByteCount) else {
+            return CompletionCache()
+        }
+        return CompletionCache(parsing: bytes, now: CompletionCache.now)
+    }
+
+    /// Notes the elements of a service for completion. It fails silently.
+    func noteForCompletion(_ client: Client) async {
+        guard client.givenElements == nil else { return }
+        let entry = CompletionCache.Entry(
+            target: client.place.target, fingerprint: client.device.fingerprint.map { "\($0)" },
+            time: CompletionCache.now, elements: client.elements.map(CompletionCache.Element.init))
+        _ = try? await Blocking.run {
+            // Another command may be writing: then this one's elements are noted the next time.
+            try stateFile(CompletionCache.file).update(
+                limit: CompletionCache.maximumByteCount, lockTimeout: .zero, createsDirectory: true
+            ) { content in
+                var cache = content.map { CompletionCache(parsing: $0, now: entry.time) } ?? CompletionCache()
+                return cache.note(entry) ? cache.bytes : nil
+            }
+        }
+    }
+}
