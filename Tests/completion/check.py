@@ -35,7 +35,7 @@ def publish(bed, service):
     for name in NAMES:
         words = [word for number, each in enumerate(ELEMENTS) for word in ("--element", f"{number}:{each}")]
         process = bed.start("publish", service, "--name", name, "--security", "open", "--stay", "--json", *words, state="service")
-        process.event("published", name=name)
+        process.event("published", instance=name)
     for name in CONTROLS:
         program = bed.program("avahi-publish-service", name, f"_{service}._tcp", "9", state="service")
         until(lambda program=program: any("Established" in str(line) for line in program.errors.all), f"{name!r} is there")

@@ -118,7 +118,7 @@ struct ErrorTests {
         let unknown = await #expect(throws: ElementalError.self) {
             _ = try await ElementalDevice.connect(host: "no-such-host.invalid", port: 1, as: "x", options: .patient)
         }
-        #expect(unknown?.code == .connectionFailed)
+        #expect(unknown?.code == .hostNotFound)
 
         // Something listens and says nothing.
         var options = ConnectOptions.patient

@@ -22,7 +22,9 @@ enum CommandStatus: Int32, CaseIterable {
                 "pairingClosed", "nameTaken", "handshakeFailed", "subscriptionRefused", "unacceptableVersion",
                 "identifierRejected", "serverUnavailable":
                 .refused
-            case "serviceNotFound", "hostNotFound", "unknownElement", "unknownPeer", "noSuchFile", "notFound": .notFound
+            case "serviceNotFound", "hostNotFound", "unknownAlias", "unknownElement", "unknownPeer", "noSuchFile",
+                "notFound":
+                .notFound
             case "notPaired", "unauthenticated", "notAuthorised", "wrongCode", "badCredentials": .notAuthorised
             case "timedOut", "serverTimeout": .timedOut
             case "identityChanged", "alreadyPinned", "replaced": .otherIdentity

@@ -63,7 +63,7 @@ struct Aliases: Sendable {
                 "'\(alias)' cannot be an alias, because the alias '\(other)' stands for the service '\(alias)'")
         }
         if let service = pinned.first(where: { $0.hasName(alias) }) {
-            throw CommandFailure("nameTaken", Self.shadows(alias, service) + "; choose another name")
+            throw CommandFailure("nameConflict", Self.shadows(alias, service) + "; choose another name")
         }
         guard targets[alias] != nil || targets.count < Self.maximumCount else {
             throw CommandFailure("full", "there are \(Self.maximumCount) aliases already; remove one first")

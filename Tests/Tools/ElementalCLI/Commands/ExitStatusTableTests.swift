@@ -36,7 +36,7 @@ struct ExitStatusTableTests {
         outOfRange pairingClosed refused serverUnavailable subscriptionRefused unacceptableVersion \
         wrongType
         """,
-        3: "hostNotFound noSuchFile notFound serviceNotFound unknownElement unknownPeer",
+        3: "hostNotFound noSuchFile notFound serviceNotFound unknownAlias unknownElement unknownPeer",
         4: "badCredentials notAuthorised notPaired unauthenticated wrongCode",
         5: "serverTimeout timedOut",
         6: "alreadyPinned identityChanged replaced",

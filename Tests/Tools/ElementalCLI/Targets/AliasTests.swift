@@ -26,13 +26,13 @@ struct AliasTests {
                         == #"{"event":"alias","alias":"rover","target":"\#(target)"}"#)
                 #expect(expectSuccess(try await serving.run("get", "rover", "Speed")) == ["Speed=0.5"])
                 // It is the text that was given, also in case.
-                expectFailure(try await serving.run("get", "Rover", "Speed", "--timeout", "0.1"))
+                expectFailure(try await serving.run("get", "Rover", "Speed", "--timeout", "0.1"), status: 3)
                 let file = serving.state + "/" + Aliases.file
                 let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
                 #expect(mode == 0o600)
                 #expect(
                     expectSuccess(try await serving.run("alias", "--remove", "rover")) == ["removed: rover  \(target)"])
-                expectFailure(try await serving.run("alias", "--remove", "rover"))
+                expectFailure(try await serving.run("alias", "--remove", "rover"), status: 3)
                 #expect(expectSuccess(try await serving.run("alias")).count == 1)
             }
         }
@@ -95,7 +95,7 @@ struct AliasTests {
                 expectSuccess(try await serving.run("alias", name, target))
                 expectSuccess(try await serving.run("get", name, "Speed"))
                 expectSuccess(try await serving.run("trust", "add", Self.key, "--name", "lamp/Desk"))
-                let get = expectFailure(try await serving.run("get", name, "Speed", "--timeout", "0.1"))
+                let get = expectFailure(try await serving.run("get", name, "Speed", "--timeout", "0.1"), status: 3)
                 #expect(
                     get.errors.first
                         == "elemental: the alias '\(name)' would stand in the way of the paired service 'lamp/Desk', and is "
@@ -117,7 +117,7 @@ struct AliasTests {
                 let file = serving.state + "/" + Aliases.file
                 try Data(content.utf8).write(to: URL(filePath: file))
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
-                let get = expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"))
+                let get = expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"), status: 3)
                 #expect(get.errors.first?.hasPrefix("elemental: the aliases are ignored: ") == true, "\(get)")
                 #expect(!get.errors.joined().contains("\u{1B}"))
                 // Nor is it written over, for it may be somebody's mistake.
@@ -135,12 +135,12 @@ struct AliasTests {
                 let content = Data(#"{"rover": "\#(target)"}"#.utf8)
                 try content.write(to: URL(filePath: file))
                 try FileManager.default.setAttributes([.posixPermissions: 0o666], ofItemAtPath: file)
-                expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"))
+                expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"), status: 3)
                 try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
                 expectSuccess(try await serving.run("get", "rover", "Speed"))
                 try FileManager.default.moveItem(atPath: file, toPath: file + ".other")
                 try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: file + ".other")
-                expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"))
+                expectFailure(try await serving.run("get", "rover", "Speed", "--timeout", "0.1"), status: 3)
             }
         }
     }
