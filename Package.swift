@@ -223,7 +223,8 @@ let package = Package(
         .target(
             name: "Dashboard",
             dependencies: [
-                "ElementalFollowing", "DashboardPage", "Elemental", "ElementalSecurity", "ElementalWire", "ServiceMetrics",
+                "ElementalFollowing", "DashboardPage", "Elemental", "ElementalSecurity", "ElementalWire",
+                "ServiceMetrics",
                 "Support", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "Logging", package: "swift-log"),
@@ -396,7 +397,8 @@ let package = Package(
         .testTarget(
             name: "BridgesTests",
             dependencies: [
-                "ElementalFollowing", "Dashboard", "Elemental", "ElementalSecurity", "MQTT", "MQTTBridge", "OSC", "OSCBridge",
+                "ElementalFollowing", "Dashboard", "Elemental", "ElementalSecurity", "MQTT", "MQTTBridge", "OSC",
+                "OSCBridge",
                 "ServiceMetrics", "SignalR", "SignalRBridge", "Support", "TestSupport", "WebServer",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -405,7 +407,9 @@ let package = Package(
             path: "Tests/Bridges"),
         .testTarget(
             name: "RecordingTests",
-            dependencies: ["ElementalFollowing", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport"],
+            dependencies: [
+                "ElementalFollowing", "Elemental", "ElementalCLI", "ElementalRecording", "Support", "TestSupport",
+            ],
             path: "Tests/Recording",
             exclude: ["ElementalRecording/peer.py"]),
         .testTarget(
@@ -419,8 +423,10 @@ let package = Package(
         .testTarget(
             name: "ToolsTests",
             dependencies: [
-                "ElementalFollowing", "Elemental", "ElementalBench", "ElementalCLI", "ElementalRecording", "ElementalSecurity",
-                "ElementalWire", "MQTT", "MQTTBridge", "OSC", "OSCBridge", "QRCode", "SignalR", "Support", "TestSupport",
+                "ElementalFollowing", "Elemental", "ElementalBench", "ElementalCLI", "ElementalRecording",
+                "ElementalSecurity",
+                "ElementalWire", "MQTT", "MQTTBridge", "OSC", "OSCBridge", "QRCode", "SignalR", "Support",
+                "TestSupport",
                 "VirtualCommodore", "WireVectors", "Zeroconf",
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
