@@ -202,6 +202,8 @@ def query(bed, ok):
                       message(bridged.address("Cutoff"), 0.25).dgram, [b"#bund", b"le\0"]):
             socket.send(other)
         socket.send(json.dumps({"COMMAND": "LISTEN", "DATA": bridged.address("Cutoff") + "/"}))
+        # The answer follows what came before it: a datagram may overtake what comes over TCP.
+        check(socket.ping().wait(patience()), "an answer to a ping")
         Surface().send(bridged, "Cutoff", 0.75)
         heard = OscMessage(socket.recv(timeout=patience()))
         check(heard.address == bridged.address("Cutoff") and heard.params == [0.75], f"{heard.params}")
