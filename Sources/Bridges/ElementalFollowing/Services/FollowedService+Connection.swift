@@ -208,7 +208,6 @@ extension FollowedService {
 
     /// How an attempt ended that failed.
     private func end(_ error: ElementalError) -> End {
-        options.onFailure?(key, error)
         let problem = FollowingProblem(error)
         return problem.isLasting ? .refused(problem) : .failed(problem, wasSteady: false)
     }

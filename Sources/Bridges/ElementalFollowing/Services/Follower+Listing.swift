@@ -16,7 +16,7 @@ extension Follower {
         let browser = ElementalBrowser(service, logger: options.connect.logger)
         var trusted = name == nil ? nil : TrustedServices(options.connect.security)
         var instance: NamedInstance?
-        // What was there before browsing began, and was not found again yet.
+        // The services known before browsing began that were not found again yet.
         let missing = Locked(Set<ServiceKey>())
         await withDiscardingTaskGroup { group in
             // `run()` has checked the name.

@@ -1,6 +1,6 @@
 public import Elemental
 
-/// What became of a value that a service was sent.
+/// The outcome of sending a value to a service.
 public enum SetOutcome: Sendable {
     /// The service has handled it without refusing it.
     case taken

@@ -91,10 +91,6 @@ public final class Follower: Sendable {
         // Each attempt reports a store that cannot be read.
         _ = try? await trusted?.update()
         await withDiscardingTaskGroup { group in
-            for service in options.known {
-                let number = subjects.firstIndex { $0.lists(service) }
-                if let number { found(ServiceKey(service), .found(service), by: number) }
-            }
             for (number, subject) in subjects.enumerated() {
                 switch subject {
                 case .all: group.addTask { await self.browse(nil, name: nil, number) }

@@ -19,7 +19,7 @@ public enum FollowerEvent: Sendable {
     case browsingFailed(ElementalError, retryIn: Duration)
     /// Browsing works again.
     case browsingWorks
-    /// That many services are left out because ``FollowerOptions/maximumServiceCount`` are followed; 0 when no more are.
+    /// The number of services beyond ``FollowerOptions/maximumServiceCount``, which are not followed; 0 when there are none.
     case tooMany(Int)
 
     /// The service that the event concerns; `nil` if it concerns all.
@@ -55,10 +55,9 @@ public struct FollowingProblem: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The service wants clients that are paired, or paired for a greater role: pairing helps.
         case notPaired
-        /// What answered without encryption turned this client away. If it wants paired clients, pairing helps.
+        /// An unencrypted peer turned this client away. If it wants paired clients, pairing helps.
         case turnedAway
-        /// What answers has another key than the service that was paired. If that is right, forget the old key and pair
-        /// again.
+        /// The peer has another key than the paired service. If that is right, forget the old key and pair again.
         case identityChanged
         /// It sends no catalogue, or one that cannot be decoded: it is an older ElementalController, or not an element
         /// service.

@@ -35,10 +35,6 @@ public struct FollowerOptions: Sendable {
     package var keepsLongValues = true
     /// Whether devices keep long values as their elements' newest, besides what consumers keep.
     package var keepsLongValuesInDevices = true
-    /// Services that were found before, and are followed at once. Each belongs to one of the subjects.
-    package var known: [DiscoveredService] = []
-    /// Called with the error of each attempt to connect that failed, before the state that follows from it.
-    package var onFailure: (@Sendable (ServiceKey, ElementalError) -> Void)?
 
     /// How long a service may take to say hello before it counts as an older one, which never does.
     package var helloTime = Duration.seconds(2)

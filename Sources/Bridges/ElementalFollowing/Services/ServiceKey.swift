@@ -54,15 +54,3 @@ public enum ServiceSubject: Sendable, Hashable {
     /// What answers there. A name in .local has to be one that the system resolves.
     case address(host: String, port: Int)
 }
-
-extension ServiceSubject {
-    /// Whether a service that was found is meant.
-    func lists(_ found: DiscoveredService) -> Bool {
-        switch self {
-        case .all: true
-        case .service(let service, let name):
-            service.isSameName(as: found.service) && name.map(found.name.isSameName) ?? true
-        case .address: false
-        }
-    }
-}

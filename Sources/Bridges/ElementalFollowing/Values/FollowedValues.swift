@@ -122,16 +122,22 @@ final class ValueBuffer: Sendable {
             guard !state.isFinished else { return false }
             let keeping: Lanes.Keeping =
                 order == .newest ? .newest : .all(limit: Self.maximumCount, byteLimit: maximumByteCount)
-            var lanes = state.lanes.removeValue(forKey: key) ?? Lanes(interval: interval, keeping: keeping)
-            let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
-            let hasRoom =
+            guard
                 order == .newest || state.byteCount == 0 || state.byteCount + value.wireByteCount <= maximumByteCount
-            if !hasRoom || !lanes.add(value, of: element) { state.droppedCount += 1 }
-            state.byteCount += lanes.waitingByteCount - before
-            let isNew = wasIdle && !lanes.isEmpty
-            state.lanes[key] = lanes
-            if isNew { state.turns.append(key) }
-            return isNew
+            else {
+                state.droppedCount += 1
+                return false
+            }
+            func add(to lanes: inout Lanes) -> (isTaken: Bool, isFirst: Bool, byteCount: Int) {
+                let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
+                let isTaken = lanes.add(value, of: element)
+                return (isTaken, wasIdle && isTaken, lanes.waitingByteCount - before)
+            }
+            let added = add(to: &state.lanes[key, default: Lanes(interval: interval, keeping: keeping)])
+            state.byteCount += added.byteCount
+            if !added.isTaken { state.droppedCount += 1 }
+            if added.isFirst { state.turns.append(key) }
+            return added.isFirst
         }
         if isFirst { arrived.open() }
     }

@@ -72,7 +72,9 @@ package struct Lanes {
     /// The bytes that count of all values that are waiting.
     var waitingByteCount: Int { byteCount + newestByteCount }
     /// Whether no values are waiting.
-    var isEmpty: Bool { heads.allSatisfy { $0.number == Head.none } }
+    var isEmpty: Bool { waitingCount == 0 }
+    /// How many values are waiting.
+    private var waitingCount = 0
 
     /// Whether values of the element are waiting.
     package func holds(_ element: ElementDefinition) -> Bool {
@@ -94,6 +96,7 @@ package struct Lanes {
         }
         last += 1
         lanes[position].values.append((last, value, size))
+        waitingCount += 1
         count(size, element)
         noteFirst(position)
         return true
@@ -102,6 +105,7 @@ package struct Lanes {
     /// Drops the waiting values of an element.
     package mutating func drop(_ element: ElementDefinition) {
         guard let position = position(of: element) else { return }
+        waitingCount -= lanes[position].values.count
         for value in lanes[position].values { count(-value.byteCount, lanes[position].element) }
         lanes[position].values.removeAll()
         noteFirst(position)
@@ -114,6 +118,7 @@ package struct Lanes {
         if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
         let size = size(of: value, element)
         lanes[position].values.prepend((0, value, size))
+        waitingCount += 1
         count(size, element)
         noteFirst(position)
     }
@@ -138,6 +143,7 @@ package struct Lanes {
         guard let oldest, let (_, value, size) = lanes[oldest.position].values.popFirst() else {
             return opening.map { .wait(until: $0) } ?? .idle
         }
+        waitingCount -= 1
         count(-size, lanes[oldest.position].element)
         noteFirst(oldest.position)
         if interval > .zero { heads[oldest.position].opens = now + interval }
