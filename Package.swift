@@ -26,6 +26,12 @@ let package = Package(
         .library(name: "ElementalObservation", targets: ["ElementalObservation"]),
         .executable(name: "elemental", targets: ["ElementalCLI"]),
     ],
+    traits: [
+        .default(enabledTraits: ["ServiceLifecycle"]),
+        .trait(
+            name: "ServiceLifecycle",
+            description: "Services and gateways run in service groups, with swift-service-lifecycle."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.6"),
@@ -97,7 +103,9 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
             ],
             path: "Sources/Core/Elemental"
         ),
@@ -129,7 +137,6 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             path: "Sources/Gateways/SerialGateway"
         ),
@@ -362,6 +369,7 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Core/Elemental"),
         .testTarget(
@@ -380,6 +388,7 @@ let package = Package(
                 "TestSupport", "VirtualCommodore",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle"),
             ],
             path: "Tests/Gateways"),
         .testTarget(

@@ -2,7 +2,6 @@ public import Elemental
 import NIOCore
 import NIOPosix
 import SerialLines
-import ServiceLifecycle
 import Support
 
 /// Publishes the device on a serial line, a microcontroller with `ElementalMicro`, as a service with its own elements.
@@ -62,10 +61,8 @@ public final class SerialGateway: Sendable {
             return NIOLoopBound(device, eventLoop: eventLoop)
         }
         let hosting = Hosting(host) { change.finish() }
-        await withGracefulShutdownHandler {
+        await untilGracefulShutdown {
             for await service in changes { await hosting.host(service) }
-        } onGracefulShutdown: {
-            change.finish()
         }
         await hosting.host(nil)
         await eventLoop.run { device.value.stop() }

@@ -2,6 +2,7 @@ import CommodoreGateway
 import Elemental
 import Foundation
 import SerialLines
+import ServiceLifecycleTestKit
 import Support
 import TestSupport
 import Testing
@@ -42,6 +43,31 @@ struct SerialGatewayTests {
                 await device.stop()
             }
             #expect(!FileManager.default.fileExists(atPath: link))
+        }
+    }
+
+    @Test
+    func aServiceGroupShutsItDownGracefully() async throws {
+        try await withFolder { folder in
+            let link = "\(folder)/board"
+            var configuration = SerialGatewayConfiguration()
+            configuration.service.address = "127.0.0.1"
+            configuration.service.isPublished = false
+            let gateway = SerialGateway(line: .pseudoTerminal(link: link), configuration: configuration)
+            let services = Transcript<ElementalService>()
+            gateway.onEvent { if case .deviceAppeared(let service) = $0 { services.add(service) } }
+            let service = try await testGracefulShutdown { group in
+                async let running: Void = gateway.run()
+                try await eventually("a line") { FileManager.default.fileExists(atPath: link) }
+                let device = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
+                let service = try await services.next("a service") { _ in true }
+                try await eventually("it listens") { service.port != nil }
+                group.triggerGracefulShutdown()
+                try await running
+                await device.stop()
+                return service
+            }
+            #expect(service.port == nil)
         }
     }
 

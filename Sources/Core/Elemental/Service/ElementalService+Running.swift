@@ -1,9 +1,23 @@
 import ElementalSecurity
-public import ServiceLifecycle
 import Support
 import Zeroconf
 
-extension ElementalService: Service {
+#if ServiceLifecycle
+public import ServiceLifecycle
+
+extension ElementalService: Service {}
+#endif
+
+/// Runs `operation`, in a task that is cancelled when the service group around it shuts down gracefully.
+package func untilGracefulShutdown(_ operation: @escaping @Sendable () async -> Void) async {
+    #if ServiceLifecycle
+    await cancelWhenGracefulShutdown(operation)
+    #else
+    await operation()
+    #endif
+}
+
+extension ElementalService {
     /// Listens, publishes and serves until the task is cancelled or a service group shuts it down gracefully; then it
     /// withdraws the service, notifies the devices and closes.
     ///
@@ -12,7 +26,7 @@ extension ElementalService: Service {
     public func run() async throws {
         try await start()
         // `nil` if the service was stopped already.
-        if let ended { await cancelWhenGracefulShutdown { _ = await ended.wait() } }
+        if let ended { await untilGracefulShutdown { _ = await ended.wait() } }
         await stop(reason: "the service has ended")
         try await waitUntilStopped()
     }

@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import NIOPosix
+import ServiceLifecycleTestKit
 import TestSupport
 import Testing
 
@@ -41,6 +42,21 @@ struct ServiceLifeTests {
         #expect(service.port != nil)
         await service.stop()
         try await group.shutdownGracefully()
+    }
+
+    @Test(.backstop)
+    func aServiceGroupShutsItDownGracefully() async throws {
+        var configuration = ServiceConfiguration()
+        configuration.address = "127.0.0.1"
+        configuration.isPublished = false
+        let service = ElementalService("test", elements: Lamp.all, configuration: configuration)
+        try await testGracefulShutdown { group in
+            async let running: Void = service.run()
+            try await eventually("it runs") { service.port != nil }
+            group.triggerGracefulShutdown()
+            try await running
+        }
+        #expect(service.port == nil)
     }
 
     @Test("every event is told on the service's event loop, until the handler is cancelled", .backstop)
