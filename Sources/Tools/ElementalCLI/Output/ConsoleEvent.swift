@@ -26,3 +26,24 @@ extension ConsoleEvent {
     var styledLines: [[Styled]] { lines.map { [Styled($0)] } }
     var jsonLines: [JSONText] { [json] }
 }
+
+/// An event that is made as a whole: its name and keys for programs, and its text for people.
+///
+/// Commands declare theirs as functions in an extension, `extension ConsoleEvent where Self == Notice`, so that they emit
+/// `.stopped(service)`. An event that is written for each value is a type of its own, which makes only the form that is
+/// written.
+struct Notice: ConsoleEvent {
+    let json: JSONText
+    let lines: [String]
+    let isResult: Bool
+
+    init(_ name: String, _ members: JSONText.Members, isResult: Bool = false, _ lines: String...) {
+        self.init(name, members, isResult: isResult, lines)
+    }
+
+    init(_ name: String, _ members: JSONText.Members, isResult: Bool = false, _ lines: [String]) {
+        json = .event(name, members)
+        self.lines = lines
+        self.isResult = isResult
+    }
+}

@@ -3,40 +3,28 @@ import ElementalSecurity
 import ElementalWire
 import Support
 
-/// This process's service listens.
-struct ListeningEvent: ConsoleEvent {
-    let service: String
-    let port: Int
-    let maximumDevices: Int
-    let policy: SecurityPolicy
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["\(service) listens at port \(port)"] }
-
-    var json: JSONText {
-        .event(
+extension ConsoleEvent where Self == Notice {
+    /// This process's service listens.
+    static func listening(_ service: String, port: Int, maximumDevices: Int, policy: SecurityPolicy) -> Notice {
+        Notice(
             "listening",
             [
                 ("service", .string(service)), ("port", .integer(port)),
                 ("maximumDevices", .integer(maximumDevices)), ("security", .string(policy.rawValue)),
-            ])
+            ],
+            "\(service) listens at port \(port)")
     }
-}
 
-/// The service was published by Zeroconf.
-struct PublishedEvent: ConsoleEvent {
-    let service: String
-    let name: String
-    let port: Int
+    /// The service was published by Zeroconf.
+    static func published(_ service: String, name: String, port: Int) -> Notice {
+        Notice(
+            "published", JSONText.members(service, name) + [("port", .integer(port))],
+            "published as \(service)/\(name) at port \(port)")
+    }
 
-    var isResult: Bool { false }
-
-    var lines: [String] { ["published as \(service)/\(name) at port \(port)"] }
-
-    var json: JSONText {
-        .event(
-            "published", JSONText.members(service, name) + [("port", .integer(port))])
+    /// The service has stopped.
+    static func stopped(_ service: String) -> Notice {
+        Notice("stopped", [("service", .string(service))], "\(service) has ended")
     }
 }
 
@@ -105,17 +93,6 @@ struct PortEvent: ConsoleEvent {
         case .restored: .event("listening", members)
         }
     }
-}
-
-/// The service has stopped.
-struct StoppedEvent: ConsoleEvent {
-    let service: String
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["\(service) has ended"] }
-
-    var json: JSONText { .event("stopped", [("service", .string(service))]) }
 }
 
 /// A client connected to the service.

@@ -101,8 +101,8 @@ struct ServiceHost: Sendable {
         let allowed = service.configuration.maximumDeviceCount
         let capacity = service.deviceCapacity ?? allowed
         await console.emit(
-            ListeningEvent(
-                service: service.service, port: port, maximumDevices: capacity,
+            .listening(
+                service.service, port: port, maximumDevices: capacity,
                 policy: service.configuration.security.policy))
         guard capacity < allowed else { return }
         await console.talk(
@@ -147,7 +147,7 @@ struct ServiceHost: Sendable {
                     await report(error, of: .listening, delay)
                 case .event(.published(let name)):
                     await console.emit(
-                        PublishedEvent(service: service.service, name: name, port: service.port ?? 0))
+                        .published(service.service, name: name, port: service.port ?? 0))
                     await invitation.extend(as: name)
                 case .event(.failedToPublish(let error, let delay)):
                     await report(error, of: .publishing, delay)
@@ -163,6 +163,6 @@ struct ServiceHost: Sendable {
                 }
             }
         }
-        await console.emit(StoppedEvent(service: service.service))
+        await console.emit(.stopped(service.service))
     }
 }

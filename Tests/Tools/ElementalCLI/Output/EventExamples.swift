@@ -82,12 +82,12 @@ enum EventExamples {
                 service: "robot", secret: PairingSecret(generating: kind), time: delay, role: .control, command: "")
         }
         return [
-            ListeningEvent(service: "robot", port: 1, maximumDevices: 2, policy: .open),
-            PublishedEvent(service: "robot", name: "Rover", port: 1),
+            Notice.listening("robot", port: 1, maximumDevices: 2, policy: .open),
+            Notice.published("robot", name: "Rover", port: 1),
             ServiceRetryEvent(service: "robot", purpose: .publishing, error: error, delay: delay),
             ServiceRetryEvent(service: "robot", purpose: .listening, error: error, delay: delay),
             TrustEvent(service: "robot", error: error), TrustEvent(service: "robot", error: nil),
-            StoppedEvent(service: "robot"), PortEvent(port: 1, event: .lost(nil, retryIn: delay)),
+            Notice.stopped("robot"), PortEvent(port: 1, event: .lost(nil, retryIn: delay)),
             PortEvent(port: 1, event: .restored),
             ClientConnectedEvent(
                 service: "robot", client: "Ada", address: "pi:1", role: .control, fingerprint: fingerprint),

@@ -32,20 +32,27 @@ struct EventTableTests {
     /// A new event comes with an example, and so with a row.
     @Test
     func everyEventHasAnExample() async throws {
+        let code = try String(contentsOfFile: "\(#filePath.dropLast(16))Examples.swift", encoding: .utf8)
         let examples = Set(try await EventExamples.all().map { "\(type(of: $0))" })
         let folder = Repository.path("Sources/Tools/ElementalCLI")
         let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         var types: Set<String> = []
+        var notices: Set<String> = []
         for file in files where file.hasSuffix(".swift") {
             let text = try String(contentsOfFile: "\(folder)/\(file)", encoding: .utf8)
             for match in text.matches(of: /(?:struct|enum|class|extension) (\w+)[^{\n]*:[^{\n]*\bConsoleEvent\b/) {
                 types.insert(String(match.1))
+            }
+            for match in text.matches(of: /static (?:func|var) (\w+)[^{]*?(?:->|:) Notice\b/) {
+                notices.insert(String(match.1))
             }
         }
         // Lines of `export` for a terminal, whose JSON is not made there.
         types.remove("TextEvent")
         // It has the name of the event in it.
         types.remove("OfService")
-        #expect(types.count > 60 && types.subtracting(examples).isEmpty, "\(types.subtracting(examples))")
+        #expect(types.count + notices.count > 60)
+        #expect(types.subtracting(examples).isEmpty, "\(types.subtracting(examples))")
+        for notice in notices { #expect(code.contains("Notice.\(notice)"), "no example of \(notice)") }
     }
 }
