@@ -2,43 +2,29 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// This client connected to a service.
-struct ConnectedEvent: ConsoleEvent {
-    let key: ServiceKey
-    let address: String
-    var isAgain = false
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        ["connected to \(key.name)" + (isAgain ? " again" : "") + (key.name == address ? "" : " at \(address)")]
+extension ConsoleEvent where Self == Notice {
+    /// This client connected to a service, or connected again.
+    static func connected(_ key: ServiceKey, address: String, isAgain: Bool = false) -> Notice {
+        Notice(
+            isAgain ? "didReconnect" : "connected", JSONText.members(key) + [("address", .string(address))],
+            "connected to \(key.name)" + (isAgain ? " again" : "") + (key.name == address ? "" : " at \(address)"))
     }
 
-    var json: JSONText {
-        .event(
-            isAgain ? "didReconnect" : "connected", JSONText.members(key) + [("address", .string(address))])
+    /// The connection to a service ended.
+    static func disconnected(_ key: ServiceKey, _ reason: DisconnectReason) -> Notice {
+        Notice("disconnected", JSONText.members(key) + reason.members, "\(key.name) disconnected: \(reason)")
     }
-}
 
-extension ConnectedEvent {
-    init(_ device: ElementalDevice, isAgain: Bool = false) {
-        key = device.key
-        address = device.addressText
-        self.isAgain = isAgain
-    }
-}
-
-/// The connection to a service ended.
-struct DisconnectedEvent: ConsoleEvent {
-    let key: ServiceKey
-    let reason: DisconnectReason
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["\(key.name) disconnected: \(reason)"] }
-
-    var json: JSONText {
-        .event("disconnected", JSONText.members(key) + reason.members)
+    /// The connection was lost, or an attempt to connect again failed; the next attempt follows.
+    static func willReconnect(_ key: ServiceKey, _ attempt: ReconnectionAttempt, in delay: Duration) -> Notice {
+        let (code, cause) =
+            attempt.lastError.map { ($0.code.description, "\($0)") } ?? (attempt.reason.code, "\(attempt.reason)")
+        let next = "attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
+        return Notice(
+            "willReconnect",
+            JSONText.members(key) + JSONText.members(code, because: cause) + JSONText.delay(delay)
+                + [("attempt", .integer(attempt.number)), ("elapsed", .seconds(attempt.elapsed))],
+            "\(key.name) is away: \(cause); \(next)")
     }
 }
 
@@ -49,44 +35,18 @@ extension DisconnectReason {
     }
 }
 
-/// The connection was lost, or an attempt to connect again failed; the next attempt follows.
-struct WillReconnectEvent: ConsoleEvent {
-    let key: ServiceKey
-    let attempt: ReconnectionAttempt
-    let delay: Duration
-
-    var isResult: Bool { false }
-
-    /// Why the last attempt failed, or the connection was lost.
-    private var cause: (code: String, text: String) {
-        guard let error = attempt.lastError else { return (attempt.reason.code, "\(attempt.reason)") }
-        return (error.code.description, "\(error)")
-    }
-
-    var lines: [String] {
-        let next = "attempt \(attempt.number) " + (delay == .zero ? "at once" : "in \(delay)")
-        return ["\(key.name) is away: \(cause.text); \(next)"]
-    }
-
-    var json: JSONText {
-        .event(
-            "willReconnect",
-            JSONText.members(key) + JSONText.members(cause.code, because: cause.text) + JSONText.delay(delay)
-                + [("attempt", .integer(attempt.number)), ("elapsed", .seconds(attempt.elapsed))])
-    }
-}
-
 extension Client {
     /// Reports the connection, and its losses and returns while `body` runs.
     func reportingConnection(_ console: Console, _ body: () async throws -> Void) async throws {
-        await console.emit(ConnectedEvent(device))
+        await console.emit(.connected(device.key, address: device.addressText))
         guard let events else { return try await body() }
         let reporting = Task {
             for await event in events {
                 switch event {
                 case .willReconnect(let attempt, let delay):
-                    await console.emit(WillReconnectEvent(key: device.key, attempt: attempt, delay: delay))
-                case .didReconnect: await console.emit(ConnectedEvent(device, isAgain: true))
+                    await console.emit(.willReconnect(device.key, attempt, in: delay))
+                case .didReconnect:
+                    await console.emit(.connected(device.key, address: device.addressText, isAgain: true))
                 case .disconnected: break
                 }
             }
@@ -100,7 +60,7 @@ extension Client {
     /// - Throws: ``CommandFailure`` if it was not expected.
     func reportEnd(_ console: Console) async throws {
         let reason = try await device.waitUntilDisconnected()
-        await console.emit(DisconnectedEvent(key: device.key, reason: reason))
+        await console.emit(.disconnected(device.key, reason))
         if !reason.isExpected { throw Self.ended(device, reason) }
     }
 }

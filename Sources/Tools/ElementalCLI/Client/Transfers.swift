@@ -79,28 +79,21 @@ final class Transfers: Sendable {
         }
         guard let elapsed else { return }
         if console.isJSON {
-            console.offer(ProgressEvent(progress: progress, key: device.key))
+            console.offer(.progress(device.key, progress))
         } else {
             console.show(status: isComplete ? nil : ProgressLine(progress: progress, elapsed: elapsed))
         }
     }
 }
 
-/// A part of a large value was sent or received.
-struct ProgressEvent: ConsoleEvent {
-    let progress: TransferProgress
-    let key: ServiceKey
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["\(progress.element.name): \(progress.byteCount) of \(progress.totalByteCount) bytes"] }
-
-    var json: JSONText {
-        .event(
+extension ConsoleEvent where Self == Notice {
+    /// A part of a large value was sent or received.
+    static func progress(_ key: ServiceKey, _ progress: TransferProgress) -> Notice {
+        Notice(
             "progress",
             JSONText.members(key) + [
                 ("element", .string(progress.element.name)), ("incoming", .bool(progress.direction == .incoming)),
                 ("byteCount", .integer(progress.byteCount)), ("totalByteCount", .integer(progress.totalByteCount)),
-            ])
+            ], "\(progress.element.name): \(progress.byteCount) of \(progress.totalByteCount) bytes")
     }
 }

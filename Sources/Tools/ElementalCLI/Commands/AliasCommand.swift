@@ -47,10 +47,10 @@ struct AliasCommand: ReportingCommand {
                     try aliases.set(alias, to: target, pinned: pinned)
                 }
             }
-            return await console.emit(AliasEvent(alias: alias, target: target))
+            return await console.emit(.alias(alias, target))
         }
         if let remove {
-            let removed = Locked<String?>(nil)
+            let removed = Locked("")
             try await Blocking.run {
                 try state.updateAliases { aliases throws(CommandFailure) in
                     guard let target = aliases.remove(remove) else {
@@ -59,32 +59,25 @@ struct AliasCommand: ReportingCommand {
                     removed.withLock { $0 = target }
                 }
             }
-            return await console.emit(AliasEvent(alias: remove, target: removed.withLock { $0 }, isRemoved: true))
+            return await console.emit(.alias(remove, removed.withLock { $0 }, isRemoved: true))
         }
         let aliases = try await Blocking.run { try state.aliases() }
         let width = aliases.targets.keys.map(\.columnCount).max() ?? 0
         for (alias, target) in aliases.targets.sorted(by: { $0.key < $1.key }) {
-            await console.emit(AliasEvent(alias: alias, target: target, width: width))
+            await console.emit(.alias(alias, target, width: width))
         }
         if aliases.targets.isEmpty { await console.talk("there are no aliases yet: elemental alias NAME TARGET") }
     }
 }
 
-/// An alias that is there, or that was removed.
-struct AliasEvent: ConsoleEvent {
-    let alias: String
-    let target: String?
-    var isRemoved = false
-    /// The columns of the longest alias in a list.
-    var width = 0
-
-    var isResult: Bool { true }
-
-    var lines: [String] {
-        [(isRemoved ? "removed: " : "") + alias.padded(to: width) + "  " + (target?.shellArgument ?? "")]
-    }
-
-    var json: JSONText {
-        .event(isRemoved ? "aliasRemoved" : "alias", [("alias", .string(alias)), ("target", .optional(target))])
+extension ConsoleEvent where Self == Notice {
+    /// An alias that is there, or that was removed.
+    ///
+    /// - Parameter width: the columns of the longest alias in a list.
+    static func alias(_ alias: String, _ target: String, isRemoved: Bool = false, width: Int = 0) -> Notice {
+        Notice(
+            isRemoved ? "aliasRemoved" : "alias", [("alias", .string(alias)), ("target", .string(target))],
+            isResult: true,
+            (isRemoved ? "removed: " : "") + alias.padded(to: width) + "  " + target.shellArgument)
     }
 }

@@ -53,8 +53,7 @@ struct SetCommand: ReportingCommand {
                 if let failure = failures.decisive { throw failure }
                 try await client.send(parsed, timeout: output.limit)
                 for assignment in parsed {
-                    await console.emit(
-                        SetEvent(element: assignment.element, value: assignment.value, key: client.device.key))
+                    await console.emit(.set(client.device.key, assignment.element, assignment.value))
                 }
             }
         }

@@ -139,7 +139,7 @@ struct DashboardCommand: ReportingCommand {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }
             var web = try await webOptions(secret)
-            web.onListening = { console.offer(PortEvent(port: $1, event: $0)) }
+            web.onListening = { console.offer(.port($1, $0)) }
             let dashboard = DashboardServer(
                 followed.sessions, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,

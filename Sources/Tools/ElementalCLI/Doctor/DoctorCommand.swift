@@ -42,7 +42,7 @@ struct DoctorCommand: ReportingCommand {
                 })
         }
         let (problems, warnings) = counts.withLock { $0 }
-        await console.emit(ExaminationEvent(problems: problems, warnings: warnings))
+        await console.emit(.examined(problems: problems, warnings: warnings))
         if problems > 0 {
             throw CommandFailure("unhealthy", "\(problems) of these \(problems == 1 ? "does" : "do") not work")
         }

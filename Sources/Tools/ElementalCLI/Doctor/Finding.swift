@@ -51,21 +51,16 @@ struct Finding: ConsoleEvent {
     }
 }
 
-/// The end of an examination.
-struct ExaminationEvent: ConsoleEvent {
-    let problems: Int
-    let warnings: Int
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        switch (problems, warnings) {
-        case (0, 0): ["everything that was looked at is as it should be"]
-        case (0, _): ["nothing is broken; \(warnings) could be better"]
-        // The failure that follows says so.
-        default: []
-        }
+extension ConsoleEvent where Self == Notice {
+    /// The end of an examination.
+    static func examined(problems: Int, warnings: Int) -> Notice {
+        let lines =
+            switch (problems, warnings) {
+            case (0, 0): ["everything that was looked at is as it should be"]
+            case (0, _): ["nothing is broken; \(warnings) could be better"]
+            // The failure that follows says so.
+            default: [String]()
+            }
+        return Notice("examined", [("problems", .integer(problems)), ("warnings", .integer(warnings))], lines)
     }
-
-    var json: JSONText { .event("examined", [("problems", .integer(problems)), ("warnings", .integer(warnings))]) }
 }

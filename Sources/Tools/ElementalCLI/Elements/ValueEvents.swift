@@ -14,21 +14,14 @@ struct ValueEvent: ConsoleEvent {
     var json: JSONText { .event("value", JSONText.members(key) + arrived.members) }
 }
 
-/// A value that was sent and that the service confirmed.
-struct SetEvent: ConsoleEvent {
-    let element: ElementDefinition
-    let value: ElementValue
-    let key: ServiceKey
-
-    var isResult: Bool { true }
-
-    var lines: [String] { [element.briefLine(value)] }
-
-    var json: JSONText {
-        // A long value, from a file for example, is not repeated to the user who gave it.
-        let content: [(key: String, value: JSONText)] =
-            value.isLong ? [("byteCount", .integer(value.wireByteCount))] : element.members(value)
-        return .event("set", JSONText.members(key) + [("element", .string(element.name))] + content)
+extension ConsoleEvent where Self == Notice {
+    /// A value that was sent and that the service confirmed. A long one, from a file for example, is not repeated to the
+    /// user who gave it.
+    static func set(_ key: ServiceKey, _ element: ElementDefinition, _ value: ElementValue) -> Notice {
+        let content = value.isLong ? [("byteCount", .integer(value.wireByteCount))] : element.members(value)
+        return Notice(
+            "set", JSONText.members(key) + [("element", .string(element.name))] + content, isResult: true,
+            element.briefLine(value))
     }
 }
 
@@ -39,7 +32,7 @@ extension ElementDefinition {
     }
 
     /// The value, and the name of the choice that a number is.
-    func members(_ value: ElementValue) -> [(key: String, value: JSONText)] {
+    func members(_ value: ElementValue) -> JSONText.Members {
         let choice = type == .string ? nil : choice(value)
         return [("value", value.json)] + (choice.map { [("choice", .string($0.name))] } ?? [])
     }

@@ -103,7 +103,7 @@ struct MetricsCommand: ReportingCommand {
         options.hosts = Set(host)
         if !listening.isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
         options.token = try await token.read(output)
-        options.onListening = { console.offer(PortEvent(port: $1, event: $0)) }
+        options.onListening = { console.offer(.port($1, $0)) }
         var routes = WebRoutes()
         routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
         let server = WebServer(options, routes: routes, logger: output.logger)

@@ -60,19 +60,3 @@ struct CommandErrors {
         return omittedCount > 0 ? ["(and \(omittedCount) bytes more)"] : []
     }
 }
-
-/// A line that a command has written to its standard error.
-struct CommandErrorEvent: ConsoleEvent {
-    let element: String
-    let command: String
-    let text: String
-
-    var isResult: Bool { false }
-    var lines: [String] { ["'\(element)': \(command) says: \(text)"] }
-
-    var json: JSONText {
-        .event(
-            "commandError",
-            [("element", .string(element)), ("command", .string(command)), ("message", .string(text))])
-    }
-}

@@ -54,7 +54,7 @@ final class ScriptedElement: Sendable {
             let problem = report(end, command) { try self.take(output.withLock { $0 }) }
             failureCount = problem == nil ? 0 : min(failureCount + 1, Self.failuresUntilStale + 1)
             if let problem, failureCount == Self.failuresUntilStale, service.clearValue(of: element) {
-                console.offer(CommandEvent(element: element.name, command: "read", state: .stale, problem: problem))
+                console.offer(.command(element.name, "read", problem: problem, isStale: true))
             }
             await Delay.wait(max(interval - (.now - start), .milliseconds(10)))
         }
@@ -199,7 +199,7 @@ final class ScriptedElement: Sendable {
     }
 
     private func show(_ lines: [String], _ word: String) {
-        for line in lines { console.offer(CommandErrorEvent(element: element.name, command: word, text: line)) }
+        for line in lines { console.offer(.commandError(element.name, word, line)) }
     }
 
     /// Lets a command that floods wait: what it writes stays in the pipe. Only on the command's own thread.
@@ -229,43 +229,31 @@ final class ScriptedElement: Sendable {
             defer { told[word] = problem }
             return told[word]
         }
-        if before != problem {
-            let state: CommandEvent.State = problem == nil ? .ok : .failed
-            console.offer(CommandEvent(element: element.name, command: word, state: state, problem: problem))
-        }
+        if before != problem { console.offer(.command(element.name, word, problem: problem)) }
         return problem
     }
 }
 
-/// A command of an element fails, or works again.
-struct CommandEvent: ConsoleEvent {
-    let element: String
-    let command: String
-    let state: State
-    let problem: String?
-
-    enum State: String {
-        case ok, failed
-        /// It has failed for so long that the element has no value any more.
-        case stale
-    }
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        switch state {
-        case .ok: ["'\(element)': \(command) works again"]
-        case .failed: ["'\(element)': \(command): \(problem ?? "")"]
-        case .stale: ["'\(element)' is stale and has no value any more: \(command) has failed three times"]
-        }
-    }
-
-    var json: JSONText {
-        .event(
+extension ConsoleEvent where Self == Notice {
+    /// A command of an element fails, works again, or has failed for so long that the element is stale.
+    static func command(_ element: String, _ command: String, problem: String?, isStale: Bool = false) -> Notice {
+        Notice(
             "command",
             [
                 ("element", .string(element)), ("command", .string(command)),
-                ("state", .string(state.rawValue)), ("message", .optional(problem)),
-            ])
+                ("state", .string(isStale ? "stale" : problem == nil ? "ok" : "failed")),
+                ("message", .optional(problem)),
+            ],
+            isStale
+                ? "'\(element)' is stale and has no value any more: \(command) has failed three times"
+                : "'\(element)': \(command)" + (problem.map { ": \($0)" } ?? " works again"))
+    }
+
+    /// A line that a command has written to its standard error.
+    static func commandError(_ element: String, _ command: String, _ text: String) -> Notice {
+        Notice(
+            "commandError",
+            [("element", .string(element)), ("command", .string(command)), ("message", .string(text))],
+            "'\(element)': \(command) says: \(text)")
     }
 }

@@ -40,15 +40,13 @@ struct PairingInvitation: Sendable {
         let service = service.service
         switch event {
         case .opened(let secret, let time, let role):
-            await console.emit(
-                PairingOpenedEvent(
-                    service: service, secret: secret, time: time, role: role,
-                    command: "elemental pair \(target ?? "HOST:\(port)")"))
-        case .openedByAdmin: await console.emit(PairingOpenedByAdminEvent(service: service))
-        case .closed: await console.emit(PairingClosedEvent(service: service, command: openingCommand))
+            let command = "elemental pair \(target ?? "HOST:\(port)")"
+            await console.emit(.pairingOpened(service, secret, for: time, role: role, command: command))
+        case .openedByAdmin: await console.emit(.pairingOpenedByAdmin(service))
+        case .closed: await console.emit(.pairingClosed(service, command: openingCommand))
         case .failed(let client, let error):
-            await console.emit(PairingFailedEvent(service: service, client: client.name, error: error))
-        case .paired(let client): await console.emit(ClientPairedEvent(service: service, client: client))
+            await console.emit(.pairingFailed(service, client: client.name, error))
+        case .paired(let client): await console.emit(.clientPaired(service, client))
         }
     }
 

@@ -92,11 +92,6 @@ struct ServiceHost: Sendable {
         return isShown
     }
 
-    private func report(_ error: ElementalError, of purpose: ServiceRetryEvent.Purpose, _ delay: Duration) async {
-        await console.emit(
-            ServiceRetryEvent(service: service.service, purpose: purpose, error: error, delay: delay))
-    }
-
     private func reportListening(_ port: Int) async {
         let allowed = service.configuration.maximumDeviceCount
         let capacity = service.deviceCapacity ?? allowed
@@ -120,7 +115,10 @@ struct ServiceHost: Sendable {
                 switch item {
                 case .device(let device, let values):
                     let name = device.name
-                    await console.emit(ClientConnectedEvent(device, to: service.service))
+                    await console.emit(
+                        .clientConnected(
+                            service.service, client: name, address: device.addressText,
+                            role: device.grantedRole ?? .plain, fingerprint: device.fingerprint))
                     guard let values else {
                         names[device] = name
                         continue
@@ -132,31 +130,28 @@ struct ServiceHost: Sendable {
                         }
                         guard let reason = try? await device.waitUntilDisconnected() else { return }
                         reportedCount.withLock { $0 -= 1 }
-                        await console.emit(
-                            ClientDisconnectedEvent(service: service.service, client: name, reason: reason))
+                        await console.emit(.clientDisconnected(service.service, client: name, reason))
                     }
                 case .event(.deviceDisconnected(let device, let reason)):
                     // With values it is reported behind the last of them. A task that waits for it would take 3 KiB.
                     guard let name = names.removeValue(forKey: device) else { continue }
-                    await console.emit(
-                        ClientDisconnectedEvent(service: service.service, client: name, reason: reason))
+                    await console.emit(.clientDisconnected(service.service, client: name, reason))
                 case .event(.listening(let port)):
                     await reportListening(port)
                     if !service.configuration.isPublished { await invitation.extend(as: nil) }
                 case .event(.failedToListen(let error, let delay)):
-                    await report(error, of: .listening, delay)
+                    await console.emit(.retrying(service.service, publishing: false, error, in: delay))
                 case .event(.published(let name)):
-                    await console.emit(
-                        .published(service.service, name: name, port: service.port ?? 0))
+                    await console.emit(.published(service.service, name: name, port: service.port ?? 0))
                     await invitation.extend(as: name)
                 case .event(.failedToPublish(let error, let delay)):
-                    await report(error, of: .publishing, delay)
+                    await console.emit(.retrying(service.service, publishing: true, error, in: delay))
                     await invitation.extend(as: nil)
                 case .event(.pairing(let event)): await invitation.report(event)
                 case .event(.trustUnavailable(let error)):
-                    await console.emit(TrustEvent(service: service.service, error: error))
+                    await console.emit(.trustUnavailable(service.service, error))
                 case .event(.trustAvailable):
-                    await console.emit(TrustEvent(service: service.service, error: nil))
+                    await console.emit(.trustAvailable(service.service))
                 case .event(.stopped): return
                 // A failure ends the command, which says it.
                 case .event(.deviceConnected), .event(.failed): break

@@ -116,8 +116,8 @@ struct InteractiveSession: Sendable {
         case .unwatch(let names):
             let unwanted = try elements(names)
             watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
-        case .stats: await console.emit(StatisticsEvent(statistics: device.statistics, key: device.key))
-        case .ping: await console.emit(PingEvent(time: try await device.ping(timeout: timeout), key: device.key))
+        case .stats: await console.emit(.statistics(device.key, device.statistics))
+        case .ping: await console.emit(.ping(device.key, try await device.ping(timeout: timeout)))
         case .help: for line in SessionLine.helpText.split(separator: "\n") { await console.talk(String(line)) }
         case .quit: break
         }

@@ -2,14 +2,9 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// What a connection has transferred.
-struct StatisticsEvent: ConsoleEvent {
-    let statistics: DeviceStatistics
-    let key: ServiceKey
-
-    var isResult: Bool { true }
-
-    var lines: [String] {
+extension ConsoleEvent where Self == Notice {
+    /// What a connection has transferred.
+    static func statistics(_ key: ServiceKey, _ statistics: DeviceStatistics) -> Notice {
         var rows = [
             ("sent", "\(statistics.messagesSent) messages, \(statistics.bytesSent) bytes"),
             ("received", "\(statistics.messagesReceived) messages, \(statistics.bytesReceived) bytes"),
@@ -27,38 +22,28 @@ struct StatisticsEvent: ConsoleEvent {
             ("outdated", statistics.messagesOutdated, "values that came after newer ones"),
             ("overrun", statistics.messagesOverrun, "values that came faster than they were taken"),
             ("forged", statistics.datagramsForged, "datagrams that the other end did not send, or that came again"),
-            ("errors", statistics.datagramErrors, "reports that a datagram did not arrive"),
+            ("datagramErrors", statistics.datagramErrors, "reports that a datagram did not arrive"),
         ]
-        for (name, count, meaning) in problems where count > 0 { rows.append((name, "\(count) \(meaning)")) }
-        return rows.map { "\($0.0.padded(to: 10))\($0.1)" }
-    }
-
-    var json: JSONText {
+        for (name, count, meaning) in problems where count > 0 {
+            rows.append((name == "datagramErrors" ? "errors" : name, "\(count) \(meaning)"))
+        }
         let counts = [
             ("messagesSent", statistics.messagesSent), ("bytesSent", statistics.bytesSent),
             ("messagesReceived", statistics.messagesReceived), ("bytesReceived", statistics.bytesReceived),
-            ("unsent", statistics.messagesUnsent), ("dropped", statistics.datagramsDropped),
-            ("replaced", statistics.messagesReplaced), ("malformed", statistics.messagesMalformed),
-            ("unknown", statistics.messagesUnknown), ("rejected", statistics.messagesRejected),
-            ("outdated", statistics.messagesOutdated), ("overrun", statistics.messagesOverrun),
-            ("forged", statistics.datagramsForged), ("datagramErrors", statistics.datagramErrors),
+            ("unsent", statistics.messagesUnsent),
         ]
         let time = statistics.roundTripTime.map { JSONText.seconds($0) } ?? .null
-        return .event(
-            "statistics", JSONText.members(key) + counts.map { ($0.0, .integer($0.1)) } + [("roundTripTime", time)])
+        return Notice(
+            "statistics",
+            JSONText.members(key) + (counts + problems.map { ($0.0, $0.1) }).map { ($0.0, .integer($0.1)) }
+                + [("roundTripTime", time)],
+            isResult: true, rows.map { "\($0.0.padded(to: 10))\($0.1)" })
     }
-}
 
-/// The service answered a ping.
-struct PingEvent: ConsoleEvent {
-    let time: Duration
-    let key: ServiceKey
-
-    var isResult: Bool { true }
-
-    var lines: [String] { ["\(key.name) answered in \(time.microsecondsText) µs"] }
-
-    var json: JSONText {
-        .event("ping", JSONText.members(key) + [("microseconds", .number(time.microsecondsText))])
+    /// The service answered a ping.
+    static func ping(_ key: ServiceKey, _ time: Duration) -> Notice {
+        Notice(
+            "ping", JSONText.members(key) + [("microseconds", .number(time.microsecondsText))], isResult: true,
+            "\(key.name) answered in \(time.microsecondsText) µs")
     }
 }

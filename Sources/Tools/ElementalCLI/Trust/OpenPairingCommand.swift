@@ -93,8 +93,8 @@ struct PairOpening: Sendable {
                     + "name it with --state")
         }
         await console.emit(
-            PairingOpenedEvent(
-                service: place.serviceName, secret: opened.secret, time: opened.timeLeft, role: opened.role,
+            .pairingOpened(
+                place.serviceName, opened.secret, for: opened.timeLeft, role: opened.role,
                 command: "elemental pair \(place.remoteTarget.shellArgument)", isResult: true))
         if window.secret { await console.show(qrCode: opened.secret.text) }
     }

@@ -94,7 +94,7 @@ struct PairCommand: ReportingCommand {
                         return nil
                     }
                 }
-                await console.emit(PairedEvent(service, wanted: role.role))
+                await console.emit(.paired(service, wanted: role.role))
             } catch {
                 throw failure ?? advice.explainPairing(error)
             }
@@ -102,39 +102,19 @@ struct PairCommand: ReportingCommand {
     }
 }
 
-/// A service and this user are paired.
-struct PairedEvent: ConsoleEvent {
-    let service: String
-    let instance: String
-    let fingerprint: Fingerprint
-    /// What this user may do there.
-    let role: Role
-    /// What it wanted to do.
-    let wanted: Role
-
-    init(_ service: TrustedService, wanted: Role) {
-        self.service = service.service
-        instance = service.instance
-        fingerprint = service.fingerprint
-        role = service.role ?? .observe
-        self.wanted = wanted
-    }
-
-    var isResult: Bool { true }
-
-    var lines: [String] {
+extension ConsoleEvent where Self == Notice {
+    /// A service and this user are paired.
+    ///
+    /// - Parameter wanted: the role that this user asked for.
+    static func paired(_ service: TrustedService, wanted: Role) -> Notice {
+        let role = service.role ?? .observe
         let less = role < wanted ? ", which is the most that the service offers" : ""
-        return [
-            "paired with \(instance) (\(service)), as \(role.rawValue)\(less)", "  its fingerprint: \(fingerprint)",
-        ]
-    }
-
-    var json: JSONText {
-        .event(
+        return Notice(
             "paired",
-            JSONText.members(service, instance) + [
-                ("fingerprint", .string("\(fingerprint)")), ("role", .string(role.rawValue)),
-            ])
+            JSONText.members(service.service, service.instance) + [
+                ("fingerprint", .string("\(service.fingerprint)")), ("role", .string(role.rawValue)),
+            ], isResult: true, "paired with \(service.instance) (\(service.service)), as \(role.rawValue)\(less)",
+            "  its fingerprint: \(service.fingerprint)")
     }
 }
 

@@ -57,13 +57,13 @@ struct TrustAddCommand: ReportingCommand {
         if let (service, instance) = serviceAndInstance {
             let peer = TrustedService(fingerprint: key, service: service, instance: instance, role: .control)
             try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
-            await console.emit(TrustedPeerEvent(peer))
+            await console.emit(.trusted(peer))
         } else {
             let peer = TrustedClient(
                 fingerprint: key, name: name, role: role?.role ?? .observe,
                 services: service.isEmpty ? .all : .named(Set(service)))
             try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
-            await console.emit(TrustedPeerEvent(peer))
+            await console.emit(.trusted(peer))
         }
     }
 }

@@ -24,109 +24,85 @@ struct TrustListCommand: ReportingCommand {
         } else {
             peers = TrustedPeers()
         }
-        let events =
-            peers.clients.sorted { $0.name < $1.name }.map { TrustedPeerEvent($0) }
-            + peers.services.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }.map {
-                TrustedPeerEvent($0)
-            }
+        let clients = peers.clients.sorted { $0.name < $1.name }
+        let services = peers.services.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }
+        let events = clients.map { Notice.trusted($0) } + services.map { Notice.trusted($0) }
         let table = Table(
-            titles: ["KIND", "NAME", "ROLE", "SERVICES", "LET IN BY", "FINGERPRINT"], rows: events.map(\.row))
+            titles: ["KIND", "NAME", "ROLE", "SERVICES", "LET IN BY", "FINGERPRINT"],
+            rows: clients.map(\.row) + services.map(\.row))
         await console.emit(events, as: table)
         if events.isEmpty { await console.talk("nobody is trusted yet") }
     }
 }
 
-/// A peer that is in the list, or that was just added or removed.
-struct TrustedPeerEvent: ConsoleEvent {
-    /// The two lists of peers.
-    enum Kind: String {
-        case client
-        case service
+extension ConsoleEvent where Self == Notice {
+    /// A client that is in the list, or that was just added or removed.
+    static func trusted(_ client: TrustedClient, isRevoked: Bool = false) -> Notice {
+        let use = client.serviceNames.map { " of \($0.joined(separator: ", "))" } ?? " of all services"
+        let by = client.pairedBy.map { ", let in by \($0.short)" } ?? ""
+        return trusted(
+            "client", "'\(client.name)'", client.role, use + by, client.fingerprint, isRevoked,
+            members: [("client", .string(client.name))],
+            [
+                ("services", client.serviceNames.map { .array($0.map(JSONText.string)) } ?? .null),
+                ("pairedBy", .optional(client.pairedBy.map { "\($0)" })),
+            ])
     }
 
-    let kind: Kind
-    /// The client's name, or the instance's.
-    let name: String
-    /// The service's name; `nil` for a client.
-    let service: String?
-    let fingerprint: Fingerprint
-    /// What it may do, or for a service what it lets this user do; `nil` for a role of a newer version.
-    let role: Role?
-    /// The services that a client may use, sorted; `nil` for all.
-    let services: [String]?
-    /// The client that let it in.
-    let pairedBy: Fingerprint?
-    let isRevoked: Bool
-    /// Whether a service has not said that it stored this user: the pairing counts for nothing.
-    let isPending: Bool
-
-    init(_ client: TrustedClient, isRevoked: Bool = false) {
-        kind = .client
-        name = client.name
-        service = nil
-        fingerprint = client.fingerprint
-        role = client.role
-        switch client.services {
-        case .all: services = nil
-        case .named(let names): services = names.sorted()
-        }
-        pairedBy = client.pairedBy
-        self.isRevoked = isRevoked
-        isPending = false
+    /// A service that is in the list, or that was just added or removed.
+    static func trusted(_ service: TrustedService, isRevoked: Bool = false) -> Notice {
+        trusted(
+            "service", "'\(service.service)/\(service.instance)'", service.role,
+            service.isPending ? ", pending: it counts for nothing until it is paired again" : "", service.fingerprint,
+            isRevoked, members: JSONText.members(service.service, service.instance),
+            [("pending", .bool(service.isPending))])
     }
 
-    init(_ service: TrustedService, isRevoked: Bool = false) {
-        kind = .service
-        name = service.instance
-        self.service = service.service
-        fingerprint = service.fingerprint
-        role = service.role
-        services = nil
-        pairedBy = nil
-        self.isRevoked = isRevoked
-        isPending = service.isPending
-    }
-
-    var isResult: Bool { true }
-
-    /// The peer in the list.
-    fileprivate var row: [Styled] {
-        let role = self.role.map { Styled($0.rawValue) } ?? Styled("newer than this version, grants nothing", .bad)
-        return [
-            Styled(kind.rawValue), Styled(service.map { "\($0)/\(name)" } ?? name, .heading),
-            isPending ? Styled("\(role.text), pending: pair again", .warning) : role,
-            Styled(kind == .service ? "" : services?.joined(separator: ", ") ?? "all"),
-            Styled(pairedBy?.short ?? ""), Styled("\(fingerprint)", .faint),
-        ]
-    }
-
-    var lines: [String] {
+    private static func trusted(
+        _ kind: String, _ name: String, _ role: Role?, _ rest: String, _ fingerprint: Fingerprint, _ isRevoked: Bool,
+        members: JSONText.Members, _ others: JSONText.Members
+    ) -> Notice {
         let verb = isRevoked ? "no longer trusted: " : ""
-        let use =
-            switch (kind, services) {
-            case (.service, _): ""
-            case (.client, nil): " of all services"
-            case (.client, let names?): " of \(names.joined(separator: ", "))"
-            }
-        let by = pairedBy.map { ", let in by \($0.short)" } ?? ""
-        let pending = isPending ? ", pending: it counts for nothing until it is paired again" : ""
-        return [
-            "\(verb)\(kind) '\(service.map { "\($0)/" } ?? "")\(name)', \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(use)\(by)\(pending)",
-            "  \(fingerprint)",
-        ]
+        return Notice(
+            isRevoked ? "revoked" : "trusted",
+            members + [
+                ("kind", .string(kind)), ("fingerprint", .string("\(fingerprint)")),
+                ("role", .optional(role?.rawValue)),
+            ] + others, isResult: true,
+            "\(verb)\(kind) \(name), \(role?.rawValue ?? "a role of a newer version, which grants nothing")\(rest)",
+            "  \(fingerprint)")
+    }
+}
+
+extension TrustedClient {
+    /// The services that the client may use, sorted; `nil` for all.
+    fileprivate var serviceNames: [String]? {
+        if case .named(let names) = services { names.sorted() } else { nil }
     }
 
-    var json: JSONText {
-        var members: JSONText.Members = service == nil ? [("client", .string(name))] : JSONText.members(service, name)
-        members += [
-            ("kind", .string(kind.rawValue)), ("fingerprint", .string("\(fingerprint)")),
-            ("role", .optional(role?.rawValue)),
+    fileprivate var row: [Styled] {
+        [
+            Styled("client"), Styled(name, .heading), Styled(role),
+            Styled(serviceNames?.joined(separator: ", ") ?? "all"), Styled(pairedBy?.short ?? ""),
+            Styled("\(fingerprint)", .faint),
         ]
-        if kind == .service { members.append(("pending", .bool(isPending))) }
-        if kind == .client {
-            members.append(("services", services.map { .array($0.map(JSONText.string)) } ?? .null))
-            members.append(("pairedBy", .optional(pairedBy.map { "\($0)" })))
-        }
-        return .event(isRevoked ? "revoked" : "trusted", members)
+    }
+}
+
+extension TrustedService {
+    fileprivate var row: [Styled] {
+        let role = Styled(role)
+        return [
+            Styled("service"), Styled("\(service)/\(instance)", .heading),
+            isPending ? Styled("\(role.text), pending: pair again", .warning) : role, Styled(""), Styled(""),
+            Styled("\(fingerprint)", .faint),
+        ]
+    }
+}
+
+extension Styled {
+    /// What a peer may do, or for a service what it lets this user do; `nil` for a role of a newer version.
+    fileprivate init(_ role: Role?) {
+        if let role { self.init(role.rawValue) } else { self.init("newer than this version, grants nothing", .bad) }
     }
 }

@@ -28,11 +28,11 @@ struct TrustRevokeCommand: ReportingCommand {
         }
         let peer = peer
         let revocation = try await Blocking.run { try state.trust.update { try $0.revoke(peer) } }
-        for client in revocation.clients { await console.emit(TrustedPeerEvent(client, isRevoked: true)) }
-        for service in revocation.services { await console.emit(TrustedPeerEvent(service, isRevoked: true)) }
+        for client in revocation.clients { await console.emit(.trusted(client, isRevoked: true)) }
+        for service in revocation.services { await console.emit(.trusted(service, isRevoked: true)) }
         for client in revocation.letIn {
             await console.talk("still trusted: '\(client.name)', which '\(peer)' has let in")
-            if output.json { await console.emit(TrustedPeerEvent(client)) }
+            if output.json { await console.emit(.trusted(client)) }
         }
     }
 }

@@ -21,26 +21,19 @@ struct TrustShowCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         let state = try await state.open()
-        await console.emit(IdentityEvent(fingerprint: state.identity.fingerprint, directory: state.directory))
+        await console.emit(.identity(state.identity.fingerprint, directory: state.directory))
         if asQRCode { await console.show(qrCode: "\(state.identity.fingerprint)") }
     }
 }
 
-/// Who this user is.
-struct IdentityEvent: ConsoleEvent {
-    let fingerprint: Fingerprint
-    let directory: String
-
-    var isResult: Bool { true }
-
-    var lines: [String] { ["\(fingerprint)"] }
-
-    var json: JSONText {
-        .event(
+extension ConsoleEvent where Self == Notice {
+    /// Who this user is.
+    static func identity(_ fingerprint: Fingerprint, directory: String) -> Notice {
+        Notice(
             "identity",
             [
                 ("fingerprint", .string("\(fingerprint)")), ("id", .string(fingerprint.short)),
                 ("state", .string(directory)),
-            ])
+            ], isResult: true, "\(fingerprint)")
     }
 }

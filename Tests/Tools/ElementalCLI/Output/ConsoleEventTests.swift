@@ -42,7 +42,7 @@ struct ConsoleEventTests {
     @Test
     func aLongValueIsNotRepeated() throws {
         let long = ElementValue.string(String(repeating: "x", count: 1025))
-        let event = SetEvent(element: try Self.element(.string), value: long, key: Self.rover)
+        let event = Notice.set(Self.rover, try Self.element(.string), long)
         #expect(
             Self.text(event) == [
                 #"{"event":"set","service":"robot","instance":"Rover","element":"Speed","byteCount":1025}"#

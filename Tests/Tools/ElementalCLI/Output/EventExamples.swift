@@ -45,28 +45,24 @@ enum EventExamples {
                 name: "Rover", service: discovered?.service, address: "pi:1", saysHello: true, discovered: discovered,
                 fingerprint: nil, role: nil, udpIdentifier: 1, elements: [(speed, value), (mode, nil)])
         }
-        var statistics = StatisticsEvent(statistics: DeviceStatistics(), key: key)
-        let idle = statistics
         var counts = DeviceStatistics()
         counts.roundTripTime = delay
-        statistics = StatisticsEvent(statistics: counts, key: key)
         return [
             BrowseEvent(.found(found), trust), BrowseEvent(.updated(found), trust),
             BrowseEvent(.gone(service: "robot", name: "Rover"), trust),
             BrowseEvent(.unresolved(service: "robot", name: "Rover", error), trust),
             BrowseEvent(.failed(error, retryIn: delay), trust),
-            ConnectedEvent(key: key, address: "pi:1"), ConnectedEvent(key: key, address: "pi:1", isAgain: true),
-            WillReconnectEvent(key: key, attempt: attempt, delay: delay),
-            DisconnectedEvent(key: key, reason: attempt.reason),
+            Notice.connected(key, address: "pi:1"), Notice.connected(key, address: "pi:1", isAgain: true),
+            Notice.willReconnect(key, attempt, in: delay), Notice.disconnected(key, attempt.reason),
             description(found, .float(0.5)), description(nil, nil),
             ValueEvent(arrived: ArrivedValue(speed, .float(0.5)), key: ServiceKey(host: "pi", port: 1)),
             ValueEvent(arrived: ArrivedValue(mode, .uint8(1)), key: key),
-            SetEvent(element: mode, value: .uint8(1), key: key), SetEvent(element: text, value: long, key: key),
-            ProgressEvent(
-                progress: TransferProgress(element: text, direction: .incoming, byteCount: 1, totalByteCount: 2),
-                key: key),
-            idle, statistics, PingEvent(time: .microseconds(31), key: key),
-            PairedEvent(
+            Notice.set(key, mode, .uint8(1)), Notice.set(key, text, long),
+            Notice.progress(
+                key, TransferProgress(element: text, direction: .incoming, byteCount: 1, totalByteCount: 2)),
+            Notice.statistics(key, DeviceStatistics()), Notice.statistics(key, counts),
+            Notice.ping(key, .microseconds(31)),
+            Notice.paired(
                 TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control),
                 wanted: .control),
             CommandFailure(error),
@@ -77,41 +73,32 @@ enum EventExamples {
     private static func services() throws -> [any ConsoleEvent] {
         let service = ElementalService("oven", displayName: "Kitchen", elements: [])
         let client = TrustedClient(fingerprint: fingerprint, name: "Ada", role: .control, services: .all)
-        func pairing(_ kind: PairingSecret.Kind) -> PairingOpenedEvent {
-            PairingOpenedEvent(
-                service: "robot", secret: PairingSecret(generating: kind), time: delay, role: .control, command: "")
+        func pairing(_ kind: PairingSecret.Kind) -> Notice {
+            Notice.pairingOpened(
+                "robot", PairingSecret(generating: kind), for: delay, role: .control, command: "")
         }
+        let peer = TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control)
         return [
             Notice.listening("robot", port: 1, maximumDevices: 2, policy: .open),
             Notice.published("robot", name: "Rover", port: 1),
-            ServiceRetryEvent(service: "robot", purpose: .publishing, error: error, delay: delay),
-            ServiceRetryEvent(service: "robot", purpose: .listening, error: error, delay: delay),
-            TrustEvent(service: "robot", error: error), TrustEvent(service: "robot", error: nil),
-            Notice.stopped("robot"), PortEvent(port: 1, event: .lost(nil, retryIn: delay)),
-            PortEvent(port: 1, event: .restored),
-            ClientConnectedEvent(
-                service: "robot", client: "Ada", address: "pi:1", role: .control, fingerprint: fingerprint),
-            ClientConnectedEvent(service: "robot", client: "Ada", address: "pi:1", role: .plain, fingerprint: nil),
-            ClientDisconnectedEvent(
-                service: "robot", client: "Ada", reason: DisconnectReason(.closedByPeer, isExpected: true)),
+            Notice.retrying("robot", publishing: true, error, in: delay),
+            Notice.retrying("robot", publishing: false, error, in: delay),
+            Notice.trustUnavailable("robot", error), Notice.trustAvailable("robot"),
+            Notice.stopped("robot"), Notice.port(1, .lost(nil, retryIn: delay)), Notice.port(1, .restored),
+            Notice.clientConnected("robot", client: "Ada", address: "pi:1", role: .control, fingerprint: fingerprint),
+            Notice.clientConnected("robot", client: "Ada", address: "pi:1", role: .plain, fingerprint: nil),
+            Notice.clientDisconnected("robot", client: "Ada", DisconnectReason(.closedByPeer, isExpected: true)),
             ClientValueEvent(arrived: ArrivedValue(speed, .float(1)), service: "robot", client: "Ada"),
             ClientValueEvent(arrived: ArrivedValue(mode, .uint8(1)), service: "robot", client: "Ada"),
-            pairing(.code), pairing(.secret), PairingOpenedByAdminEvent(service: "robot"),
-            PairingClosedEvent(service: "robot", command: ""),
-            PairingFailedEvent(service: "robot", client: "Ada", error: error),
-            ClientPairedEvent(service: "robot", client: client),
-            AliasEvent(alias: "desk", target: "lamp/Desk lamp"),
-            AliasEvent(alias: "desk", target: nil, isRemoved: true),
-            TrustedPeerEvent(client), TrustedPeerEvent(client, isRevoked: true),
-            TrustedPeerEvent(
-                TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control)),
-            TrustedPeerEvent(
-                TrustedService(fingerprint: fingerprint, service: "robot", instance: "Rover", role: .control),
-                isRevoked: true),
-            IdentityEvent(fingerprint: fingerprint, directory: "/"),
-            CommandEvent(element: "Speed", command: "read", state: .ok, problem: nil),
-            CommandEvent(element: "Speed", command: "read", state: .failed, problem: "status 3"),
-            CommandErrorEvent(element: "Speed", command: "read", text: "no such sensor"),
+            pairing(.code), pairing(.secret), Notice.pairingOpenedByAdmin("robot"),
+            Notice.pairingClosed("robot", command: ""), Notice.pairingFailed("robot", client: "Ada", error),
+            Notice.clientPaired("robot", client),
+            Notice.alias("desk", "lamp/Desk lamp"), Notice.alias("desk", "lamp/Desk lamp", isRemoved: true),
+            Notice.trusted(client), Notice.trusted(client, isRevoked: true),
+            Notice.trusted(peer), Notice.trusted(peer, isRevoked: true),
+            Notice.identity(fingerprint, directory: "/"),
+            Notice.command("Speed", "read", problem: nil), Notice.command("Speed", "read", problem: "status 3"),
+            Notice.commandError("Speed", "read", "no such sensor"),
             SerialDeviceEvent(.appeared, "/dev/ttyACM0", service), RestoredEvent(line: "/dev/ttyACM0", count: 1),
             SerialProblemEvent(line: "/dev/ttyACM0", reason: .notPublished, message: "taken", delay: delay),
             SerialProblemEvent(line: "/dev/ttyACM0", reason: .leftOut, message: "NaN"),
@@ -177,7 +164,7 @@ enum EventExamples {
         loaded.load = LoadReport(load: .large, sent: 1, messages: 1, bytes: 1, seconds: 1)
         return [
             Finding("clock", .ok, "it is right"), Finding("bus", .problem, "none", advice: "start it"),
-            ExaminationEvent(problems: 1, warnings: 0),
+            Notice.examined(problems: 1, warnings: 0),
             LatencyReport(transport: .tcp, via: .ping), loaded,
             ThroughputReport(
                 transport: .tcp, sent: 1, arrived: SinkReport(run: 1), sending: 1, processorTime: 1),
