@@ -1,5 +1,6 @@
 internal import NIOCore
 internal import NIOSSL
+internal import Support
 
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
@@ -53,15 +54,10 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
     }
 
     private init(_ error: BoringSSLError, _ certificate: NIOSSLCertificate?, _ now: Date) {
-        guard case .sslError(let stack) = error else {
-            if case .unknownError(let stack) = error {
-                self.init(stack, certificate, now)
-            } else {
-                self.init(.closed, "the connection was closed")
-            }
-            return
+        switch error {
+        case .sslError(let stack), .unknownError(let stack): self.init(stack, certificate, now)
+        default: self.init(.closed, "the connection was closed")
         }
-        self.init(stack, certificate, now)
     }
 
     private init(_ stack: NIOBoringSSLErrorStack, _ certificate: NIOSSLCertificate?, _ now: Date) {
@@ -119,5 +115,25 @@ final class TLSFailureHandler: ChannelInboundHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         let handler = try? context.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
         context.fireErrorCaught(TLSFailure(error, certificate: handler?.peerCertificate) ?? error)
+    }
+}
+
+/// Why a connection to a server could not be made, or broke: what the errors of the clients have in common.
+package enum ConnectFailure: Sendable {
+    /// Nobody answered within the time.
+    case timedOut(reason: String)
+    /// The host is not known, or the system refused, in words that a user can act on.
+    case unreachable(reason: String)
+    case tls(TLSFailure)
+    /// An error that only the client itself can explain.
+    case other(any Error)
+
+    package init(_ error: any Error) {
+        let failure = NetworkFailure(error)
+        switch (failure.kind, failure.error) {
+        case (.timedOut, _): self = .timedOut(reason: failure.reason)
+        case (.unknownHost, _), (.other, is IOError): self = .unreachable(reason: failure.reason)
+        case (.other, let error): self = TLSFailure(error).map { .tls($0) } ?? .other(error)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import ClientTransport
+import NIOCore
 import Support
 
 /// An error of the client: a code to act on, a message for people, and the cause.
@@ -94,38 +96,88 @@ extension MQTTError {
     ///
     /// - Parameter returnCode: the CONNACK's, 1 or more.
     init(returnCode: UInt8) {
-        switch returnCode {
-        case 1:
-            self.init(.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
-        case 2:
-            self.init(
-                .identifierRejected,
-                "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most 23 "
-                    + "letters and digits")
-        case 3:
-            self.init(.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
-        case 4:
-            self.init(
-                .badCredentials,
-                "the broker cannot use the user name or password (CONNACK 4): check both")
-        case 5:
-            self.init(
-                .notAuthorised,
-                "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
-                    + "`allow_anonymous true` in its configuration lets in only users of its `password_file`")
-        default:
-            self.init(.refused, "the broker refused the connection with the unknown code \(returnCode)")
-        }
+        let (code, message): (Code, String) =
+            switch returnCode {
+            case 1: (.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
+            case 2:
+                (
+                    .identifierRejected,
+                    "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most "
+                        + "23 letters and digits"
+                )
+            case 3: (.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
+            case 4: (.badCredentials, "the broker cannot use the user name or password (CONNACK 4): check both")
+            case 5:
+                (
+                    .notAuthorised,
+                    "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
+                        + "`allow_anonymous true` in its configuration lets in only users of its `password_file`"
+                )
+            default: (.refused, "the broker refused the connection with the unknown code \(returnCode)")
+            }
+        self.init(code, message)
     }
 
     /// Whether another attempt with the same address and options cannot end in another way, unless somebody changes the
     /// broker.
     var isLasting: Bool {
-        switch code.value {
-        case .invalidAddress, .invalidOptions, .tlsFailed, .unacceptableVersion, .identifierRejected, .badCredentials,
-            .notAuthorised, .passwordUnavailable:
-            true
-        default: false
+        [
+            .invalidAddress, .invalidOptions, .tlsFailed, .unacceptableVersion, .identifierRejected, .badCredentials,
+            .notAuthorised, .passwordUnavailable,
+        ].contains(code)
+    }
+
+    static let notConnected = MQTTError(.notConnected, "there is no connection to the broker at the moment")
+
+    /// Why a connection could not be made, in words that a user can act on.
+    init(connecting error: any Error, _ address: MQTTAddress) {
+        if let error = error as? IOError, error.errnoCode == ECONNRESET || error.errnoCode == EPIPE {
+            self = .closed(address)
+            return
+        }
+        let what = "cannot connect to \(address)"
+        switch ConnectFailure(error) {
+        case .timedOut(let reason): self.init(.timedOut, "\(what): \(reason)")
+        case .unreachable(let reason): self.init(.connectionFailed, "\(what): \(reason)")
+        case .tls(let failure): self.init(.tlsFailed, "\(what): TLS failed", cause: failure.adding(Self.hint(failure)))
+        case .other(let error as MQTTError): self = error
+        case .other(let error): self.init(.connectionFailed, what, cause: error)
+        }
+    }
+
+    private static func hint(_ failure: TLSFailure) -> String {
+        switch failure.kind {
+        case .noTLS: "; did you mean mqtt://?"
+        // A mosquitto without TLS on this port reads the handshake as a broken packet and hangs up.
+        case .closed: "; does it speak TLS on this port, or did you mean mqtt://?"
+        case .untrustedCertificate: "; if an authority of your own has signed it, trust that authority's certificate"
+        default: ""
+        }
+    }
+
+    /// The broker closed the connection instead of answering CONNECT.
+    static func closed(_ address: MQTTAddress) -> MQTTError {
+        let other = address.isSecure ? "no TLS on this port (did you mean mqtt://?)" : "TLS on this port (mqtts://)"
+        let causes = "it may expect \(other), not speak MQTT there, or not let this client in"
+        return MQTTError(
+            .closedByBroker, "\(address) closed the connection without an answer: \(causes). Its log may say more")
+    }
+
+    /// The connection broke.
+    ///
+    /// - Parameter error: `nil` if the broker closed it.
+    static func lost(_ error: (any Error)?, clientID: String) -> MQTTError {
+        guard let error else {
+            return MQTTError(
+                .connectionLost,
+                "the broker closed the connection. It does so when it ends, and when another client connects with the "
+                    + "same identifier ('\(clientID.printable)')")
+        }
+        let what = "the connection to the broker broke"
+        switch ConnectFailure(error) {
+        case .timedOut(let reason), .unreachable(let reason): return MQTTError(.connectionLost, "\(what): \(reason)")
+        case .tls(let failure): return MQTTError(.connectionLost, what, cause: failure)
+        case .other(let error): return MQTTError(.connectionLost, what, cause: error)
         }
     }
 }

@@ -9,8 +9,8 @@ struct OutboxTests {
     }
 
     private func outbox(topics: Int = 10, bytes: Int = 10_000) -> Outbox {
-        var outbox = Outbox(limits: Outbox.Limits(topics: topics, bytes: bytes))
-        outbox.open()
+        var outbox = Outbox(maximumTopics: topics, maximumBytes: bytes)
+        outbox.isOpen = true
         return outbox
     }
 
@@ -95,7 +95,7 @@ struct OutboxTests {
         expect(!outbox.attend(), "the event loop is woken once")
         expect(outbox.clear().first === sender)
         #expect(outbox.isEmpty && !outbox.isOpen && outbox.bytes == 0)
-        outbox.open()
+        outbox.isOpen = true
         try outbox.addNewest(message("n", "2"))
         expect(outbox.attend())
         expect(drain(&outbox), ["n=2"])

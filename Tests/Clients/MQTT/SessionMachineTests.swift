@@ -67,7 +67,7 @@ struct SessionMachineTests {
     func acknowledgementsOfNothing() throws {
         var machine = try machine()
         expect(machine.publish(), 1)
-        let subscription = machine.subscribe(filters: 1)
+        let subscription = machine.request(codes: 1)
         #expect(subscription == 2)
         for packet in [
             IncomingPacket.pubAck(2), .pubAck(9), .pubAck(65535), .subAck(1, codes: [0]), .subAck(7, codes: [0, 0]),
@@ -79,23 +79,23 @@ struct SessionMachineTests {
         expect(machine.takeUnexpectedAcknowledgements(), 0)
         try expect(machine.receive(.pubAck(1), at: Self.start), .acknowledged(1))
         try expect(machine.receive(.pubAck(1), at: Self.start), .none)
-        try expect(machine.receive(.subAck(2, codes: [1]), at: Self.start), .subscribed(2, codes: [1]))
+        try expect(machine.receive(.subAck(2, codes: [1]), at: Self.start), .answered(2, codes: [1]))
         #expect(machine.inFlight == 0)
     }
 
     @Test
     func subscriptions() throws {
         var machine = try machine(inFlight: 1)
-        expect(machine.subscribe(filters: 2), 1)
-        expect(machine.unsubscribe(), 2)
+        expect(machine.request(codes: 2), 1)
+        expect(machine.request(codes: 0), 2)
         #expect(machine.inFlight == 0 && machine.hasRoom, "they do not count as messages")
-        try expect(machine.receive(.unsubAck(2), at: Self.start), .unsubscribed(2))
+        try expect(machine.receive(.unsubAck(2), at: Self.start), .answered(2, codes: []))
         for codes in [[0], [0, 0, 0], [0, 2]] as [[UInt8]] {
             let error = refusal { _ = try machine.receive(.subAck(1, codes: codes), at: Self.start) }
             #expect(error?.code == .protocolViolation, "\(codes)")
         }
-        for _ in 0..<SessionMachine.maximumRequests - 1 { expect(machine.unsubscribe() != nil) }
-        expect(machine.subscribe(filters: 1), nil)
+        for _ in 0..<SessionMachine.maximumRequests - 1 { expect(machine.request(codes: 0) != nil) }
+        expect(machine.request(codes: 1), nil)
     }
 
     @Test

@@ -37,18 +37,14 @@ final class ClientCore: Sendable {
         self.connect = connect ?? { dialer.connect(to: address.endpoint, configure: $0) }
         logger = options.logger.printable
         outbox = Locked(
-            Outbox(limits: Outbox.Limits(topics: options.maximumWaitingTopics, bytes: options.maximumWaitingBytes)))
+            Outbox(maximumTopics: options.maximumWaitingTopics, maximumBytes: options.maximumWaitingBytes))
     }
 
-    /// What a connection is made with.
-    func settings(password: String?) -> ConnectionHandler.Settings {
+    /// The packet with which a connection begins.
+    func connectPacket(password: String?) -> OutgoingPacket.Connect {
         let (seconds, attoseconds) = options.keepAlive.components
-        return ConnectionHandler.Settings(
-            address: address,
-            connect: OutgoingPacket.Connect(
-                clientID: clientID, keepAliveSeconds: UInt16(clamping: seconds + (attoseconds > 0 ? 1 : 0)),
-                lastWill: options.lastWill, userName: userName, password: password),
-            keepAlive: TimeAmount(options.keepAlive), maximumInFlight: options.maximumInFlight,
-            maximumPacketSize: options.maximumPacketSize, counts: counts)
+        return OutgoingPacket.Connect(
+            clientID: clientID, keepAliveSeconds: UInt16(clamping: seconds + (attoseconds > 0 ? 1 : 0)),
+            lastWill: options.lastWill, userName: userName, password: password)
     }
 }

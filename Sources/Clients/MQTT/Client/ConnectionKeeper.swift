@@ -3,7 +3,7 @@ import NIOCore
 import Support
 
 /// Makes a client's connection, and makes it again when it is lost. On its event loop only.
-final class ConnectionKeeper: ConnectionOwner {
+final class ConnectionKeeper {
     private enum Phase {
         case idle
         /// Asks for the password, or connects.
@@ -62,7 +62,7 @@ final class ConnectionKeeper: ConnectionOwner {
             handler.end(nil)
         case .connected(let handler):
             phase = .stopping(handler)
-            core.outbox.withLock { $0.close() }
+            core.outbox.withLock { $0.isOpen = false }
             deadline = eventLoop.assumeIsolated().scheduleTask(in: Self.drainTimeout) { handler.disconnect() }
             drain()
         case .waiting(let timer):
@@ -116,9 +116,9 @@ final class ConnectionKeeper: ConnectionOwner {
     }
 
     private func dial(password: String?) {
-        let settings = core.settings(password: password)
+        let packet = core.connectPacket(password: password)
         startDeadline()
-        core.connect { try ConnectionHandler.add(to: $0, settings) }
+        core.connect { [core] in try ConnectionHandler.add(to: $0, core, packet) }
             .assumeIsolated().whenComplete { [self, generation] result in
                 guard generation == self.generation else {
                     if case .success(let channel) = result { channel.close(promise: nil) }
@@ -141,15 +141,15 @@ final class ConnectionKeeper: ConnectionOwner {
         let timeout = core.options.connectTimeout
         deadline = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { [self, generation] in
             guard generation == self.generation else { return }
-            let what = "cannot connect to \(core.address) within \(timeout)"
-            guard case .connecting(let handler) = phase else {
-                let step = passwordTask == nil ? "no answer" : "the password was not given"
-                return failed(MQTTError(.timedOut, "\(what): \(step)"))
+            func error(_ step: String) -> MQTTError {
+                MQTTError(.timedOut, "cannot connect to \(core.address) within \(timeout): \(step)")
             }
-            handler.end(
-                MQTTError(
-                    .timedOut,
-                    "\(what): it accepted the TCP connection, but nobody answers; does it speak MQTT on this port?"))
+            if case .connecting(let handler) = phase {
+                handler.end(
+                    error("it accepted the TCP connection, but nobody answers; does it speak MQTT on this port?"))
+            } else {
+                failed(error(passwordTask == nil ? "no answer" : "the password was not given"))
+            }
         }
     }
 
@@ -180,12 +180,10 @@ final class ConnectionKeeper: ConnectionOwner {
         retries.connected(at: eventLoop.now)
         core.counts.connections.count()
         core.logger.debug("connected", metadata: ["address": "\(core.address)", "client": "\(core.clientID)"])
-        core.outbox.withLock { $0.open() }
+        core.outbox.withLock { $0.isOpen = true }
         core.events.emit(.connected)
         if core.options.restoresSubscriptions { restore() }
     }
-
-    func received(_ message: MQTTMessage) { core.messages.emit(message) }
 
     /// The connection has ended.
     ///
@@ -226,14 +224,11 @@ final class ConnectionKeeper: ConnectionOwner {
         let handler = open
         let canSend =
             if let handler { handler.isWritable && (message.qos == .atMostOnce || handler.hasRoom) } else { false }
-        let isNext = try core.outbox.withLock { outbox -> Result<Bool, MQTTError> in
-            guard outbox.isOpen else { return .failure(.notConnected) }
-            if canSend, outbox.isEmpty { return .success(true) }
-            do throws(MQTTError) {
+        let isNext = try core.outbox.withLock { outbox in
+            Result { () throws(MQTTError) in
+                if canSend, outbox.isOpen, outbox.isEmpty { return true }
                 try outbox.addNewest(message)
-                return .success(false)
-            } catch {
-                return .failure(error)
+                return false
             }
         }.get()
         if isNext { handler?.send(message) }
@@ -277,11 +272,10 @@ final class ConnectionKeeper: ConnectionOwner {
     }
 
     private func remember(_ subscription: Subscription) {
-        if let index = subscriptions.firstIndex(where: { $0.filter == subscription.filter }) {
-            subscriptions[index] = subscription
-        } else {
-            subscriptions.append(subscription)
+        guard let index = subscriptions.firstIndex(where: { $0.filter == subscription.filter }) else {
+            return subscriptions.append(subscription)
         }
+        subscriptions[index] = subscription
     }
 
     /// Subscribes again to what the broker has forgotten with the last connection.
@@ -298,8 +292,4 @@ final class ConnectionKeeper: ConnectionOwner {
             }
         }
     }
-}
-
-extension MQTTError {
-    static let notConnected = MQTTError(.notConnected, "there is no connection to the broker at the moment")
 }

@@ -73,13 +73,10 @@ extension MQTTClient {
 
     /// Adds to what waits, from any thread.
     private func add(_ body: (inout Outbox) throws(MQTTError) -> Void) throws(MQTTError) {
-        let mustWake = try core.outbox.withLock { outbox -> Result<Bool, MQTTError> in
-            guard outbox.isOpen else { return .failure(.notConnected) }
-            do throws(MQTTError) {
+        let mustWake = try core.outbox.withLock { outbox in
+            Result { () throws(MQTTError) in
                 try body(&outbox)
-                return .success(outbox.attend())
-            } catch {
-                return .failure(error)
+                return outbox.attend()
             }
         }.get()
         if mustWake { eventLoop.execute { [keeper] in keeper.value.drain() } }

@@ -13,7 +13,7 @@ extension MQTTClient {
     ///   ``MQTTError/Code/cancelled`` at once when the task is cancelled.
     @discardableResult
     public func subscribe(to filters: [(filter: String, qos: MQTTQoS)]) async throws(MQTTError) -> [MQTTQoS] {
-        for (filter, _) in filters { try TopicRules.check(filter: filter) }
+        for (filter, _) in filters { try MQTTTopic.check(filter: filter) }
         let subscriptions = filters.map { Subscription(filter: $0.filter, qos: $0.qos) }
         let codes = try await request(subscriptions) { $0.subscribe($1, $2) }
         let refused = zip(filters, codes).filter { $1 >= 0x80 }.map { "'\($0.0.filter)'" }
@@ -38,7 +38,7 @@ extension MQTTClient {
     ///
     /// - Throws: as ``subscribe(to:)``.
     public func unsubscribe(from filters: [String]) async throws(MQTTError) {
-        for filter in filters { try TopicRules.check(filter: filter) }
+        for filter in filters { try MQTTTopic.check(filter: filter) }
         _ = try await request(filters) { $0.unsubscribe($1, $2) }
     }
 

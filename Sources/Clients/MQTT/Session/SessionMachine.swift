@@ -20,15 +20,8 @@ struct SessionMachine: ~Copyable {
         case deliver(MQTTMessage, acknowledging: UInt16)
         /// A message of this identifier has arrived at the broker.
         case acknowledged(UInt16)
-        /// A SUBSCRIBE was answered, with as many codes as it had filters.
-        case subscribed(UInt16, codes: [UInt8])
-        case unsubscribed(UInt16)
-    }
-
-    /// SUBSCRIBE and UNSUBSCRIBE packets that are not answered.
-    private enum Request {
-        case subscribe(filters: Int)
-        case unsubscribe
+        /// A SUBSCRIBE was answered, with as many codes as it had filters, or an UNSUBSCRIBE, without any.
+        case answered(UInt16, codes: [UInt8])
     }
 
     /// The most unanswered SUBSCRIBE and UNSUBSCRIBE packets.
@@ -38,7 +31,8 @@ struct SessionMachine: ~Copyable {
     var keepAlive: KeepAlive
     private let maximumInFlight: Int
     private var identifiers = FlightWindow()
-    private var requests: [UInt16: Request] = [:]
+    /// How many codes the answer to each SUBSCRIBE has; 0 for an UNSUBSCRIBE.
+    private var requests: [UInt16: Int] = [:]
     /// Acknowledgements of nothing since they were last asked for.
     private var unexpectedAcknowledgements = 0
 
@@ -62,15 +56,12 @@ struct SessionMachine: ~Copyable {
     /// The identifier of a message that is sent now, if there is room.
     mutating func publish() -> UInt16? { hasRoom ? identifiers.take() : nil }
 
-    /// The identifier of a SUBSCRIBE that is sent now, unless too many are unanswered.
-    mutating func subscribe(filters: Int) -> UInt16? { request(.subscribe(filters: filters)) }
-
-    /// The identifier of an UNSUBSCRIBE that is sent now, unless too many are unanswered.
-    mutating func unsubscribe() -> UInt16? { request(.unsubscribe) }
-
-    private mutating func request(_ request: Request) -> UInt16? {
+    /// The identifier of a SUBSCRIBE or UNSUBSCRIBE that is sent now, unless too many are unanswered.
+    ///
+    /// - Parameter codes: how many codes the answer has: one for each filter of a SUBSCRIBE.
+    mutating func request(codes: Int) -> UInt16? {
         guard requests.count < Self.maximumRequests, let identifier = identifiers.take() else { return nil }
-        requests[identifier] = request
+        requests[identifier] = codes
         return identifier
     }
 
@@ -89,9 +80,11 @@ struct SessionMachine: ~Copyable {
         case (.connecting, _): throw .violation("\(packet.kind.name) before CONNACK")
         case (.connected, .connAck): throw .violation("a second CONNACK")
         case (.connected, .publish(let message, let identifier)): return .deliver(message, acknowledging: identifier)
-        case (.connected, .pubAck(let identifier)): return acknowledge(identifier, now)
-        case (.connected, .subAck(let identifier, let codes)): return try subscribed(identifier, codes, now)
-        case (.connected, .unsubAck(let identifier)): return unsubscribed(identifier, now)
+        case (.connected, .pubAck(let identifier)):
+            guard requests[identifier] == nil else { return unexpected() }
+            return release(identifier, .acknowledged(identifier), now)
+        case (.connected, .subAck(let identifier, let codes)): return try answered(identifier, codes, now)
+        case (.connected, .unsubAck(let identifier)): return try answered(identifier, [], now)
         case (.connected, .pingResp): return .none
         }
     }
@@ -103,32 +96,22 @@ struct SessionMachine: ~Copyable {
         return .connected
     }
 
-    private mutating func acknowledge(_ identifier: UInt16, _ now: NIODeadline) -> Step {
-        guard requests[identifier] == nil, identifiers.release(identifier) else { return unexpected() }
-        keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
-        return .acknowledged(identifier)
-    }
-
-    private mutating func subscribed(
+    private mutating func answered(
         _ identifier: UInt16, _ codes: [UInt8], _ now: NIODeadline
     ) throws(MQTTError) -> Step {
-        guard case .subscribe(let filters) = requests[identifier] else { return unexpected() }
+        guard let filters = requests[identifier], (filters == 0) == codes.isEmpty else { return unexpected() }
         guard codes.count == filters else {
             throw .violation("SUBACK with \(codes.count) codes for \(filters) filters")
         }
         guard !codes.contains(2) else { throw .violation("SUBACK that grants QoS 2, which was not asked for") }
         requests[identifier] = nil
-        identifiers.release(identifier)
-        keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
-        return .subscribed(identifier, codes: codes)
+        return release(identifier, .answered(identifier, codes: codes), now)
     }
 
-    private mutating func unsubscribed(_ identifier: UInt16, _ now: NIODeadline) -> Step {
-        guard case .unsubscribe = requests[identifier] else { return unexpected() }
-        requests[identifier] = nil
-        identifiers.release(identifier)
+    private mutating func release(_ identifier: UInt16, _ step: Step, _ now: NIODeadline) -> Step {
+        guard identifiers.release(identifier) else { return unexpected() }
         keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
-        return .unsubscribed(identifier)
+        return step
     }
 
     /// How many acknowledgements there were of nothing, since the last call.
@@ -141,5 +124,35 @@ struct SessionMachine: ~Copyable {
     private mutating func unexpected() -> Step {
         unexpectedAcknowledgements += 1
         return .none
+    }
+}
+
+/// The packet identifiers in use, 1...65535. One is used again only after its acknowledgement.
+struct FlightWindow {
+    private var words = [UInt64](repeating: 0, count: 1024)
+    private var last: UInt16 = 0
+    /// How many are in use.
+    private(set) var count = 0
+
+    /// Takes the next free identifier; there is one, as the limits in use are below the number of identifiers.
+    mutating func take() -> UInt16? {
+        guard count < 65535 else { return nil }
+        repeat { last = last == .max ? 1 : last + 1 } while contains(last)
+        words[Int(last >> 6)] |= 1 << UInt64(last & 63)
+        count += 1
+        return last
+    }
+
+    func contains(_ identifier: UInt16) -> Bool {
+        words[Int(identifier >> 6)] & 1 << UInt64(identifier & 63) != 0
+    }
+
+    /// - Returns: whether it was in use.
+    @discardableResult
+    mutating func release(_ identifier: UInt16) -> Bool {
+        guard contains(identifier) else { return false }
+        words[Int(identifier >> 6)] &= ~(1 << UInt64(identifier & 63))
+        count -= 1
+        return true
     }
 }

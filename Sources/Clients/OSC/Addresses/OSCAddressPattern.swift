@@ -13,23 +13,14 @@ public struct OSCAddressPattern: Sendable {
     /// Reads a pattern; `nil` if it is not valid, or a level is too long.
     public init?(_ address: String) {
         let parts = address.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count >= 2, parts[0].isEmpty, parts.count <= 4 else { return nil }
-        var levels: [Level] = []
-        for part in parts.dropFirst() {
-            guard part.count <= Self.longestLevel, let level = Level(Array(part)) else { return nil }
-            levels.append(level)
-        }
-        self.levels = levels
+        guard (2...4).contains(parts.count), parts[0].isEmpty else { return nil }
+        levels = parts.dropFirst().compactMap { $0.count <= Self.longestLevel ? Level(Array($0)) : nil }
+        guard levels.count == parts.count - 1 else { return nil }
     }
 
     /// Whether a text may be a pattern, and not an address alone.
     public static func isPattern(_ address: String) -> Bool {
-        address.utf8.contains { byte in
-            switch byte {
-            case UInt8(ascii: "*"), UInt8(ascii: "?"), UInt8(ascii: "["), UInt8(ascii: "{"): true
-            default: false
-            }
-        }
+        address.utf8.contains { "*?[{".utf8.contains($0) }
     }
 
     /// A level of a pattern.
@@ -99,56 +90,37 @@ public struct OSCAddressPattern: Sendable {
 
         /// Whether the pattern stands for a level of an address.
         public func matches(_ text: some StringProtocol) -> Bool {
-            var active = States(count: steps.count + 1)
+            // Which steps the machine is at.
+            var active = [Bool](repeating: false, count: steps.count + 1)
             var next = active
             follow(0, &active)
             for byte in text.utf8 {
-                next.removeAll()
-                for position in 0..<steps.count where active.contains(position) {
-                    if case .take(let set) = steps[position], set.contains(byte) { follow(position + 1, &next) }
+                var isStuck = true
+                for position in next.indices { next[position] = false }
+                for position in steps.indices where active[position] {
+                    guard case .take(let set) = steps[position], set.contains(byte) else { continue }
+                    follow(position + 1, &next)
+                    isStuck = false
                 }
+                if isStuck { return false }
                 swap(&active, &next)
-                if active.isEmpty { return false }
             }
-            return active.contains(steps.count)
+            return active[steps.count]
         }
 
         /// Adds a step and those that follow from it without taking a character.
-        private func follow(_ first: Int, _ states: inout States) {
+        private func follow(_ first: Int, _ active: inout [Bool]) {
             var waiting = [first]
             while let position = waiting.popLast() {
-                guard states.insert(position), position < steps.count else { continue }
+                guard !active[position] else { continue }
+                active[position] = true
+                guard position < steps.count else { continue }
                 switch steps[position] {
                 case .take: break
                 case .split(let other): waiting += [other, position + 1]
                 case .jump(let other): waiting.append(other)
                 }
             }
-        }
-    }
-
-    /// The steps at which a machine is.
-    private struct States {
-        private var isActive: [Bool]
-        private var count = 0
-
-        init(count: Int) { isActive = [Bool](repeating: false, count: count) }
-
-        var isEmpty: Bool { count == 0 }
-
-        func contains(_ position: Int) -> Bool { isActive[position] }
-
-        mutating func insert(_ position: Int) -> Bool {
-            guard !isActive[position] else { return false }
-            isActive[position] = true
-            count += 1
-            return true
-        }
-
-        mutating func removeAll() {
-            guard count > 0 else { return }
-            for position in isActive.indices { isActive[position] = false }
-            count = 0
         }
     }
 

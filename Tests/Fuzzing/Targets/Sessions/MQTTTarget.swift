@@ -81,7 +81,6 @@ enum MQTTTarget: FuzzTarget {
         var now = start
         var published: Set<UInt16> = []
         var subscribed: [UInt16: Int] = [:]
-        var unsubscribed: Set<UInt16> = []
         var (unexpected, queued) = (0, 0)
         for (index, packet) in packets.enumerated() {
             guard let packet else { return }
@@ -94,10 +93,8 @@ enum MQTTTarget: FuzzTarget {
                 case .deliver: check(isConnected, "a message before CONNACK")
                 case .acknowledged(let identifier):
                     check(published.remove(identifier) != nil, "an acknowledgement of nothing")
-                case .subscribed(let identifier, let codes):
+                case .answered(let identifier, let codes):
                     check(subscribed.removeValue(forKey: identifier) == codes.count, "another number of codes")
-                case .unsubscribed(let identifier):
-                    check(unsubscribed.remove(identifier) != nil, "an answer to nothing")
                 }
             } catch {
                 return check(error.code != .notConnected, "another error: \(error)")
@@ -110,18 +107,16 @@ enum MQTTTarget: FuzzTarget {
                 } else {
                     check(published.count == inFlight, "no room, and nothing in flight")
                 }
-                if let identifier = machine.subscribe(filters: 1 + index % 3) {
-                    check(subscribed.updateValue(1 + index % 3, forKey: identifier) == nil, "an identifier given twice")
-                }
-                if let identifier = machine.unsubscribe() {
-                    check(unsubscribed.insert(identifier).inserted, "an identifier given twice")
+                for codes in [1 + index % 3, 0] {
+                    guard let identifier = machine.request(codes: codes) else { continue }
+                    check(subscribed.updateValue(codes, forKey: identifier) == nil, "an identifier given twice")
                 }
                 queued += 10
                 machine.keepAlive.sent(at: now, inFlight: machine.inFlight)
             }
             check(machine.inFlight == published.count, "another number in flight")
-            let used = published.count + subscribed.count + unsubscribed.count
-            check(published.union(subscribed.keys).union(unsubscribed).count == used, "an identifier of two kinds")
+            let used = published.count + subscribed.count
+            check(published.union(subscribed.keys).count == used, "an identifier of two kinds")
             switch machine.keepAlive.step(at: now, queued: queued, written: queued) {
             case .wait(let time): check(time > now, "it waits for the past")
             case .ping:

@@ -7,15 +7,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     typealias OutboundIn = Never
     typealias OutboundOut = ByteBuffer
 
-    struct Settings: Sendable {
-        var address: MQTTAddress
-        var connect: OutgoingPacket.Connect
-        var keepAlive: TimeAmount
-        var maximumInFlight: Int
-        var maximumPacketSize: Int
-        var counts: Counts
-    }
-
     typealias RequestHandler = (Result<[UInt8], MQTTError>) -> Void
 
     /// What is collected for one turn of the event loop is written at once when it reaches this.
@@ -27,14 +18,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// How long the broker has to close the connection after DISCONNECT.
     private static let closeTimeout = TimeAmount.milliseconds(500)
 
-    private let settings: Settings
+    private let core: ClientCore
+    private let connectPacket: OutgoingPacket.Connect
+    private let keepAlive: TimeAmount
     private let queuedBytes: QueuedBytesHandler
-    private var counts: Counts { settings.counts }
+    private var counts: Counts { core.counts }
     private var machine: SessionMachine
     private var decoder: PacketDecoder
     private var hold = ReadHold()
     /// Until it ends, as the owner holds this.
-    private var owner: (any ConnectionOwner)?
+    private var owner: ConnectionKeeper?
     private var context: ChannelHandlerContext?
     private var isBegun = false
     private var didConnect = false
@@ -55,27 +48,30 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var holdTimer: Scheduled<Void>?
     private var closeTimer: Scheduled<Void>?
 
-    init(_ settings: Settings, queuedBytes: QueuedBytesHandler, now: NIODeadline) {
-        self.settings = settings
+    private init(
+        _ core: ClientCore, _ connectPacket: OutgoingPacket.Connect, _ queuedBytes: QueuedBytesHandler, now: NIODeadline
+    ) {
+        self.core = core
+        self.connectPacket = connectPacket
         self.queuedBytes = queuedBytes
-        machine = SessionMachine(
-            keepAlive: settings.keepAlive, maximumInFlight: settings.maximumInFlight, now: now)
-        decoder = PacketDecoder(limit: settings.maximumPacketSize)
+        keepAlive = TimeAmount(core.options.keepAlive)
+        machine = SessionMachine(keepAlive: keepAlive, maximumInFlight: core.options.maximumInFlight, now: now)
+        decoder = PacketDecoder(limit: core.options.maximumPacketSize)
     }
 
     /// Adds the handlers of a connection to a channel, behind TLS if it has any.
-    static func add(to channel: any Channel, _ settings: Settings) throws {
+    static func add(to channel: any Channel, _ core: ClientCore, _ connectPacket: OutgoingPacket.Connect) throws {
         try SocketTuning.apply(to: channel)
         let queuedBytes = QueuedBytesHandler()
         try channel.pipeline.syncOperations.addHandler(queuedBytes, position: .first)
         try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(settings, queuedBytes: queuedBytes, now: channel.eventLoop.now))
+            ConnectionHandler(core, connectPacket, queuedBytes, now: channel.eventLoop.now))
     }
 
     // MARK: - Beginning and ending
 
     /// Asks the broker for a session. Until then the connection is one of several that were tried.
-    func begin(_ owner: any ConnectionOwner) {
+    func begin(_ owner: ConnectionKeeper) {
         if let earlyEnd { return owner.ended(earlyEnd) }
         self.owner = owner
         isBegun = true
@@ -86,7 +82,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private func connect() {
         guard !didConnect else { return }
         didConnect = true
-        settings.connect.write(to: &outgoing)
+        connectPacket.write(to: &outgoing)
         flush()
     }
 
@@ -143,16 +139,16 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Nobody said why.
     private func channelEnded() {
         switch machine.phase {
-        case .connecting: end(.closed(settings.address))
-        case .connected: end(.lost(nil, clientID: settings.connect.clientID))
+        case .connecting: end(.closed(core.address))
+        case .connected: end(.lost(nil, clientID: core.clientID))
         case .closing: end(nil)
         }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         switch machine.phase {
-        case .connecting: end(MQTTError(connecting: error, settings.address))
-        case .connected: end(.lost(error, clientID: settings.connect.clientID))
+        case .connecting: end(MQTTError(connecting: error, core.address))
+        case .connected: end(.lost(error, clientID: core.clientID))
         case .closing: end(nil)
         }
     }
@@ -194,26 +190,24 @@ final class ConnectionHandler: ChannelDuplexHandler {
     ///   - filters: at most ``OutgoingPacket/maximumFilters``.
     ///   - handler: called once, with a code for each filter.
     func subscribe(_ filters: some Collection<Subscription>, _ handler: @escaping RequestHandler) {
-        guard let identifier = machine.subscribe(filters: filters.count) else { return refuse(handler) }
-        requests[identifier] = handler
-        outgoing.writeSubscribe(filters, identifier: identifier)
-        scheduleFlush()
+        request(codes: filters.count, handler) { $0.writeSubscribe(filters, identifier: $1) }
     }
 
     /// Sends one UNSUBSCRIBE, as ``subscribe(_:_:)``.
     func unsubscribe(_ filters: some Collection<String>, _ handler: @escaping RequestHandler) {
-        guard let identifier = machine.unsubscribe() else { return refuse(handler) }
-        requests[identifier] = handler
-        outgoing.writeUnsubscribe(filters, identifier: identifier)
-        scheduleFlush()
+        request(codes: 0, handler) { $0.writeUnsubscribe(filters, identifier: $1) }
     }
 
-    private func refuse(_ handler: RequestHandler) {
-        handler(
-            .failure(
-                MQTTError(
-                    .queueFull,
-                    "the broker has not answered \(SessionMachine.maximumRequests) subscriptions and their ends")))
+    private func request(
+        codes: Int, _ handler: @escaping RequestHandler, _ write: (inout ByteBuffer, _ identifier: UInt16) -> Void
+    ) {
+        guard let identifier = machine.request(codes: codes) else {
+            let what = "the broker has not answered \(SessionMachine.maximumRequests) subscriptions and their ends"
+            return handler(.failure(MQTTError(.queueFull, what)))
+        }
+        requests[identifier] = handler
+        write(&outgoing, identifier)
+        scheduleFlush()
     }
 
     /// Writes what this turn of the event loop collects when the turn is over.
@@ -289,12 +283,12 @@ final class ConnectionHandler: ChannelDuplexHandler {
         switch step {
         case .none: break
         case .connected:
-            startKeepAlive()
+            scheduleKeepAlive(in: keepAlive)
             owner?.connected(self)
         case .deliver(let message, let identifier):
             counts.messagesReceived.count()
             if message.isDuplicate { counts.duplicatesReceived.count() }
-            owner?.received(message)
+            core.messages.emit(message)
             guard identifier != 0, !isOver else { return }
             outgoing.writePubAck(identifier)
             hold.queued(4, isWritable: context?.channel.isWritable ?? true)
@@ -303,65 +297,45 @@ final class ConnectionHandler: ChannelDuplexHandler {
             hasNewRoom = true
             counts.inFlight.store(machine.inFlight, ordering: .relaxed)
             if !senders.isEmpty { senders.removeValue(forKey: identifier)?.resolve(.success(())) }
-        case .subscribed(let identifier, let codes):
+        case .answered(let identifier, let codes):
             hasNewRoom = true
             requests.removeValue(forKey: identifier)?(.success(codes))
-        case .unsubscribed(let identifier):
-            hasNewRoom = true
-            requests.removeValue(forKey: identifier)?(.success([]))
         }
     }
 
     // MARK: - Keep-alive
 
-    private func startKeepAlive() {
-        keepAliveTimer = schedule(in: settings.keepAlive) { $0.checkKeepAlive() }
+    private func scheduleKeepAlive(in time: TimeAmount) {
+        keepAliveTimer = schedule(in: time) { $0.checkKeepAlive() }
     }
 
     private func checkKeepAlive() {
         guard let channel = context?.channel, !isOver, machine.phase == .connected else { return }
         let now = channel.eventLoop.now
         let step = step(now, channel)
-        guard isConfirmed(step) else { return schedule(Self.confirmation) }
+        // A step that ends the connection must be the answer twice, with a turn of the event loop in between that looks at
+        // the socket: after a time in which the loop did not run, because the machine slept or something blocked it,
+        // timers fire before what has arrived meanwhile is read.
+        isConfirming = !isConfirming && (step == .timedOut || step == .unacknowledged)
+        if isConfirming { return scheduleKeepAlive(in: Self.confirmation) }
         switch step {
-        case .wait(let time): schedule(time - now)
+        case .wait(let time): scheduleKeepAlive(in: time - now)
         case .ping:
             outgoing.writePingReq()
             flush()
             machine.keepAlive.pinged(at: now, queued: queuedBytes.queued, written: queuedBytes.written(channel))
-            if case .wait(let time) = self.step(now, channel) { schedule(time - now) }
+            if case .wait(let time) = self.step(now, channel) { scheduleKeepAlive(in: time - now) }
         case .timedOut:
-            end(
-                MQTTError(
-                    .timedOut,
-                    "the broker has not answered for \(Duration.nanoseconds(settings.keepAlive.nanoseconds * 3 / 2))"))
+            let time = Duration.nanoseconds(keepAlive.nanoseconds * 3 / 2)
+            end(MQTTError(.timedOut, "the broker has not answered for \(time)"))
         case .unacknowledged:
-            end(
-                MQTTError(
-                    .timedOut,
-                    "the broker answers pings, but has acknowledged none of \(machine.unanswered) packets for "
-                        + "\(Duration.nanoseconds(settings.keepAlive.nanoseconds * 2))"))
+            let what = "the broker answers pings, but has acknowledged none of \(machine.unanswered) packets"
+            end(MQTTError(.timedOut, "\(what) for \(Duration.nanoseconds(keepAlive.nanoseconds * 2))"))
         }
-    }
-
-    /// Whether a step may be taken. One that ends the connection must be the answer twice, with a turn of the event loop in
-    /// between that looks at the socket: after a time in which the loop did not run, because the machine slept or something
-    /// blocked it, timers fire before what has arrived meanwhile is read.
-    private func isConfirmed(_ step: KeepAlive.Step) -> Bool {
-        guard step == .timedOut || step == .unacknowledged, !isConfirming else {
-            isConfirming = false
-            return true
-        }
-        isConfirming = true
-        return false
     }
 
     private func step(_ now: NIODeadline, _ channel: any Channel) -> KeepAlive.Step {
         machine.keepAlive.step(at: now, queued: queuedBytes.queued, written: queuedBytes.written(channel))
-    }
-
-    private func schedule(_ time: TimeAmount) {
-        keepAliveTimer = schedule(in: time) { $0.checkKeepAlive() }
     }
 
     private func schedule(in time: TimeAmount, _ body: @escaping (ConnectionHandler) -> Void) -> Scheduled<Void>? {

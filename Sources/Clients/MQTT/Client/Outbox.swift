@@ -7,22 +7,16 @@ import Support
 /// A message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` that waits is replaced in place by a newer one to its topic,
 /// so that such messages never take more than one place for each topic.
 struct Outbox {
-    struct Limits: Sendable {
-        /// The most topics of which a newest value waits.
-        var topics: Int
-        /// The most bytes that wait, of both kinds together.
-        var bytes: Int
-    }
-
     private struct Entry {
         var message: OutgoingMessage
         /// Counts over both kinds, so that neither overtakes the other.
         let number: UInt64
     }
 
-    let limits: Limits
+    private let maximumTopics: Int
+    private let maximumBytes: Int
     /// Whether messages are taken: the client is connected and is not stopping.
-    private(set) var isOpen = false
+    var isOpen = false
     /// Whether the event loop is going to look here by itself, so that it need not be woken.
     private var isAttended = false
     private var queue: Deque<Entry> = []
@@ -36,22 +30,24 @@ struct Outbox {
     /// Messages that were replaced by a newer one.
     private(set) var replaced = 0
 
-    init(limits: Limits) { self.limits = limits }
+    /// - Parameters:
+    ///   - maximumTopics: topics of which a newest value may wait.
+    ///   - maximumBytes: bytes that may wait, of both kinds together.
+    init(maximumTopics: Int, maximumBytes: Int) {
+        self.maximumTopics = maximumTopics
+        self.maximumBytes = maximumBytes
+    }
 
     var isEmpty: Bool { queue.isEmpty && newest.isEmpty }
     /// Messages that wait.
     var count: Int { queue.count + newest.count }
 
-    /// A connection is there.
-    mutating func open() { isOpen = true }
-
-    /// Takes no more; what waits stays.
-    mutating func close() { isOpen = false }
-
     /// Adds a message that is sent whatever comes after it.
     ///
-    /// - Throws: ``MQTTError/Code/queueFull``; ``MQTTError/Code/messageTooLarge`` for one that never fits.
+    /// - Throws: ``MQTTError/Code/notConnected``; ``MQTTError/Code/queueFull``; ``MQTTError/Code/messageTooLarge`` for one
+    ///   that never fits.
     mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
+        guard isOpen else { throw .notConnected }
         try makeRoom(message.size)
         lastNumber += 1
         queue.append(Entry(message: message, number: lastNumber))
@@ -61,6 +57,7 @@ struct Outbox {
     ///
     /// - Throws: as ``add(_:)``; the older message then still waits.
     mutating func addNewest(_ message: OutgoingMessage) throws(MQTTError) {
+        guard isOpen else { throw .notConnected }
         if let place = places[message.topic] {
             let index = place - departures
             try makeRoom(message.size - newest[index].message.size)
@@ -68,9 +65,8 @@ struct Outbox {
             replaced += 1
             return
         }
-        guard newest.count < limits.topics else {
-            throw MQTTError(
-                .queueFull, "newest values of \(limits.topics) topics wait already (maximumWaitingTopics)")
+        guard newest.count < maximumTopics else {
+            throw MQTTError(.queueFull, "newest values of \(maximumTopics) topics wait already (maximumWaitingTopics)")
         }
         try makeRoom(message.size)
         lastNumber += 1
@@ -88,16 +84,16 @@ struct Outbox {
 
     /// - Parameter size: the message's, less that of the one that it replaces.
     private mutating func makeRoom(_ size: Int) throws(MQTTError) {
-        guard size <= limits.bytes else {
+        guard size <= maximumBytes else {
             throw MQTTError(
                 .messageTooLarge,
                 "a message of \(size) bytes, what is around it included, is larger than all that may wait: "
-                    + "\(limits.bytes) (maximumWaitingBytes)")
+                    + "\(maximumBytes) (maximumWaitingBytes)")
         }
-        guard size <= 0 || bytes + size <= limits.bytes else {
+        guard size <= 0 || bytes + size <= maximumBytes else {
             throw MQTTError(
                 .queueFull,
-                "the broker takes less than is published: \(bytes) bytes wait, and \(limits.bytes) may "
+                "the broker takes less than is published: \(bytes) bytes wait, and \(maximumBytes) may "
                     + "(maximumWaitingBytes)")
         }
         bytes += size
