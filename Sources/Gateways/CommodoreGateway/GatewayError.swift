@@ -1,7 +1,6 @@
-import SerialLines
 import Support
 
-/// An error of the gateway: a kind to act on, a message for a person, and what caused it.
+/// An error of the gateway: a kind to act on, and a message for a person.
 public struct GatewayError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may come; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -21,20 +20,12 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
     public let code: Code
     /// What happened and what to do, for a person.
     public let message: String
-    /// The underlying error, if there is one.
-    public let cause: (any Error)?
 
-    init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
+    init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
-        self.cause = cause
     }
 
-    init(_ error: LineError) { self.init(.lineUnavailable, error.description, cause: error.cause) }
-
-    /// The message, followed by the cause if there is one. Text from outside is escaped.
-    public var description: String {
-        guard let cause else { return message.printable }
-        return "\(message) (\(cause))".printable
-    }
+    /// The message. Text from outside is escaped.
+    public var description: String { message.printable }
 }

@@ -8,7 +8,7 @@ import struct ElementalMicro.SerialIdentity
 
 /// Makes the device on a line a service, and passes values between it and the service's clients. Used on the line's event
 /// loop only, which is the service's too.
-final class DeviceService: LineSessionOwner {
+final class DeviceService {
     /// What a device says before it is a service.
     private struct Introduction {
         var hasHello = false
@@ -31,7 +31,7 @@ final class DeviceService: LineSessionOwner {
     private let configuration: SerialGatewayConfiguration
     private let lineName: String
     private let eventLoop: any EventLoop
-    private let tell: (SerialGatewayEvent) -> Void
+    let tell: (SerialGatewayEvent) -> Void
     private var session: LineSession?
     private var phase = Phase.away
     private var introductionTimer: Scheduled<Void>?
@@ -62,10 +62,7 @@ final class DeviceService: LineSessionOwner {
         session = LineSession(line, on: eventLoop, owner: self)
     }
 
-    func start() {
-        tell(.lineReady(lineName))
-        session?.start()
-    }
+    func start() { session?.start() }
 
     func stop() {
         introductionTimer?.cancel()
@@ -80,20 +77,7 @@ final class DeviceService: LineSessionOwner {
 
     // MARK: The line
 
-    func lineOpened() { tell(.lineOpened) }
-
-    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
-        tell(.lineLost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
-    }
-
-    func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
-
-    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
-        tell(.lineFailedToListen(reason, retryIn: delay))
-    }
-
-    func lineListens() { tell(.lineReady(lineName)) }
-
+    /// A session with the device has begun: both streams begin anew.
     func sessionBegan() {
         guard let session else { return }
         phase = .introducing(Introduction())
@@ -127,10 +111,11 @@ final class DeviceService: LineSessionOwner {
         tell(.deviceGone(service))
     }
 
-    func rejected(_ problem: String, retryIn delay: Duration) { tell(.deviceRejected(problem, retryIn: delay)) }
-
     // MARK: From the device
 
+    /// A frame has come. The bytes are valid only during the call.
+    ///
+    /// - Returns: why the device cannot be used, if so.
     func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
         switch phase {
         case .away: return nil
@@ -325,9 +310,8 @@ final class DeviceService: LineSessionOwner {
         }
     }
 
-    func roomMayHaveGrown() { sendWaiting() }
-
-    private func sendWaiting() {
+    /// Sends what waits and fits.
+    func sendWaiting() {
         guard case .present = phase, let session else { return }
         while let item = queue.first, session.room >= item.frameByteCount {
             session.write(item.element.id, byteCount: item.value.wireByteCount) { _ = item.value.write(to: $0) }

@@ -15,7 +15,7 @@ final class LineSession: LineHandler {
 
     private let line: any Line
     private let eventLoop: any EventLoop
-    private weak var owner: (any LineSessionOwner)?
+    private weak var owner: DeviceService?
     private var link: SerialLink
     private var decoder = LineSession.makeDecoder()
     /// The bytes of one portion.
@@ -28,7 +28,7 @@ final class LineSession: LineHandler {
     /// Until when the line is not listened to, after something was not accepted.
     private var quietUntil: NIODeadline?
 
-    init(_ line: any Line, on eventLoop: any EventLoop, owner: any LineSessionOwner) {
+    init(_ line: any Line, on eventLoop: any EventLoop, owner: DeviceService) {
         self.line = line
         self.eventLoop = eventLoop
         self.owner = owner
@@ -114,31 +114,24 @@ final class LineSession: LineHandler {
 
     // MARK: In
 
-    func lineOpened() {
-        isLineOpen = true
-        link.restart()
-        owner?.lineOpened()
+    func lineChanged(_ event: LineEvent) {
+        switch event {
+        case .opened:
+            isLineOpen = true
+            link.restart()
+        case .lost:
+            isLineOpen = false
+            // What comes next on the line may be another device.
+            quietUntil = nil
+            timer?.task.cancel()
+            timer = nil
+            if link.isOpen { owner?.sessionEnded() }
+            link.restart()
+        case .ready, .refused, .notListening: break
+        }
+        owner?.tell(.line(event))
         flush()
     }
-
-    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
-        isLineOpen = false
-        // What comes next on the line may be another device.
-        quietUntil = nil
-        timer?.task.cancel()
-        timer = nil
-        if link.isOpen { owner?.sessionEnded() }
-        link.restart()
-        owner?.lineLost(reason, retryIn: delay)
-    }
-
-    func lineRefused(_ host: String) { owner?.lineRefused(host) }
-
-    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
-        owner?.lineFailedToListen(reason, retryIn: delay)
-    }
-
-    func lineListens() { owner?.lineListens() }
 
     func lineReceived(_ bytes: ByteBufferView) {
         guard quietUntil == nil else { return }
@@ -147,11 +140,9 @@ final class LineSession: LineHandler {
             if let event = link.receive(byte, at: now) { handle(event) }
             guard quietUntil == nil else { return }
         }
-        owner?.roomMayHaveGrown()
+        owner?.sendWaiting()
         flush()
     }
-
-    func lineTerminalReady(_ isReady: Bool) {}
 
     func lineIsWritable() { flush() }
 
@@ -188,26 +179,6 @@ final class LineSession: LineHandler {
         let time = NIODeadline.now() + TimeAmount(delay)
         quietUntil = time
         tick(at: time)
-        owner?.rejected(problem, retryIn: delay)
+        owner?.tell(.deviceRejected(problem, retryIn: delay))
     }
-}
-
-/// Who uses the frames of a line.
-protocol LineSessionOwner: AnyObject {
-    func lineOpened()
-    func lineLost(_ reason: String, retryIn: TimeAmount?)
-    func lineRefused(_ host: String)
-    func lineFailedToListen(_ reason: String, retryIn: Duration)
-    func lineListens()
-    /// A session with the device has begun: both streams begin anew.
-    func sessionBegan()
-    func sessionEnded()
-    /// A frame has come. The bytes are valid only during the call.
-    ///
-    /// - Returns: why the device cannot be used, if so.
-    func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String?
-    /// What waits may fit now.
-    func roomMayHaveGrown()
-    /// The session was ended because the device cannot be used; the next may begin after the given time.
-    func rejected(_ problem: String, retryIn delay: Duration)
 }

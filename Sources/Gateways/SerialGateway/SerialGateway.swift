@@ -45,7 +45,7 @@ public final class SerialGateway: Sendable {
     /// - Parameter host: publishes a service and serves its clients until its task is cancelled, which means that the device
     ///   is gone. The gateway ends with it if it ends before.
     public func run(host: @escaping @Sendable (ElementalService) async throws -> Void) async throws {
-        let line = try await open()
+        let line = try await line.place.open(on: eventLoop)
         let (changes, change) = AsyncStream.makeStream(
             of: ElementalService?.self, bufferingPolicy: .bufferingNewest(1))
         let device = await eventLoop.run { [eventLoop, configuration, events] in
@@ -60,65 +60,26 @@ public final class SerialGateway: Sendable {
             device.start()
             return NIOLoopBound(device, eventLoop: eventLoop)
         }
-        let hosting = Hosting(host) { change.finish() }
+        let running = Locked<Task<Void, any Error>?>(nil)
         await untilGracefulShutdown {
-            for await service in changes { await hosting.host(service) }
-        }
-        await hosting.host(nil)
-        await eventLoop.run { device.value.stop() }
-        try hosting.result()
-    }
-
-    private func open() async throws -> NIOLoopBound<any Line> {
-        do throws(LineError) {
-            return try await line.place.open(on: eventLoop)
-        } catch {
-            throw SerialGatewayError(description: error.description, cause: error.cause)
-        }
-    }
-}
-
-/// Runs one service at a time.
-private final class Hosting: Sendable {
-    private struct State {
-        var task: Task<Void, Never>?
-        var failure: (any Error)?
-    }
-
-    private let run: @Sendable (ElementalService) async throws -> Void
-    private let ended: @Sendable () -> Void
-    private let state = Locked(State())
-
-    /// - Parameters:
-    ///   - run: runs a service until it is cancelled.
-    ///   - ended: called when that ends without having been cancelled.
-    init(
-        _ run: @escaping @Sendable (ElementalService) async throws -> Void, ended: @escaping @Sendable () -> Void
-    ) {
-        self.run = run
-        self.ended = ended
-    }
-
-    /// Ends the service that runs, and runs another.
-    func host(_ service: ElementalService?) async {
-        let old = state.withLock { $0.task.take() }
-        old?.cancel()
-        await old?.value
-        guard let service else { return }
-        let task = Task { [run, ended, state] in
-            do {
-                try await run(service)
-            } catch {
-                if !Task.isCancelled { state.withLock { $0.failure = error } }
+            for await service in changes {
+                let old = running.withLock { $0 }
+                old?.cancel()
+                // The gateway ends with a service that ended before.
+                if case .failure = await old?.result { return }
+                guard let service else { continue }
+                let task = Task {
+                    defer { if !Task.isCancelled { change.finish() } }
+                    do { try await host(service) } catch { if !Task.isCancelled { throw error } }
+                }
+                running.withLock { $0 = task }
             }
-            if !Task.isCancelled { ended() }
         }
-        state.withLock { $0.task = task }
-    }
-
-    /// - Throws: what a service ended with.
-    func result() throws {
-        if let failure = state.withLock({ $0.failure }) { throw failure }
+        let last = running.withLock { $0 }
+        last?.cancel()
+        let result = await last?.result
+        await eventLoop.run { device.value.stop() }
+        try result?.get()
     }
 }
 

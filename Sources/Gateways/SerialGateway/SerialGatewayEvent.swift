@@ -1,19 +1,11 @@
 public import Elemental
+@_exported public import SerialLines
 import Support
 
 /// An event of a gateway.
 public enum SerialGatewayEvent: Sendable {
-    /// The line is ready; the text says where to attach a device.
-    case lineReady(String)
-    /// The line is open.
-    case lineOpened
-    /// The line is lost; the next attempt follows after the given time, or the other end has to connect.
-    case lineLost(String, retryIn: Duration?)
-    /// Another host than the device's wanted the line, and did not get it.
-    case lineRefused(host: String)
-    /// The system has closed the socket at which the device connects, or it cannot be opened again, for this reason: the next
-    /// attempt follows after the delay, and ``lineReady(_:)`` when it is open. A connection lasts.
-    case lineFailedToListen(String, retryIn: Duration)
+    /// The line has changed.
+    case line(LineEvent)
     /// A device has introduced itself and becomes this service.
     case deviceAppeared(ElementalService)
     /// A device that was reset, or whose line was lost for a moment, is back.
@@ -31,12 +23,7 @@ public enum SerialGatewayEvent: Sendable {
 }
 
 /// Why a gateway cannot use its line, and what to do.
-public struct SerialGatewayError: Error, CustomStringConvertible {
-    /// The reason, for a person.
-    public let description: String
-    /// The underlying error, if there is one.
-    public let cause: (any Error)?
-}
+public typealias SerialGatewayError = LineError
 
 extension SerialGatewayEvent: CustomStringConvertible {
     /// A line for a log: `appeared: oven/Kitchen`. Names and reasons from elsewhere are escaped.
@@ -45,12 +32,7 @@ extension SerialGatewayEvent: CustomStringConvertible {
     private var text: String {
         func name(_ service: ElementalService) -> String { "\(service.service)/\(service.displayName)" }
         return switch self {
-        case .lineReady(let line): "the line is \(line)"
-        case .lineOpened: "the line is open"
-        case .lineLost(let reason, let delay):
-            "the line is lost: \(reason)" + (delay.map { "; next attempt in \($0)" } ?? "")
-        case .lineRefused(let host): "\(host) wanted the line and did not get it"
-        case .lineFailedToListen(let reason, let delay): "the line does not listen: \(reason); next attempt in \(delay)"
+        case .line(let event): event.description
         case .deviceAppeared(let service): "appeared: \(name(service))"
         case .deviceReturned(let service): "returned: \(name(service))"
         case .restored(let count): "\(count) values of clients are told again"

@@ -20,18 +20,7 @@ package protocol Line: AnyObject {
 
 /// Receives the events of a line.
 package protocol LineHandler: AnyObject {
-    /// The machine is connected.
-    func lineOpened()
-    /// The machine is disconnected.
-    ///
-    /// - Parameter retryIn: when the next attempt comes; nil if the machine has to connect.
-    func lineLost(_ reason: String, retryIn: TimeAmount?)
-    /// Another host wanted the line while its connection lives; said once for each of the line's connections.
-    func lineRefused(_ host: String)
-    /// The system has closed the socket at which the machine connects, or it cannot be opened again. A connection lasts.
-    func lineFailedToListen(_ reason: String, retryIn: Duration)
-    /// It is open again.
-    func lineListens()
+    func lineChanged(_ event: LineEvent)
     /// Bytes came from the machine.
     func lineReceived(_ bytes: ByteBufferView)
     /// The machine's DTR changed.
@@ -41,9 +30,37 @@ package protocol LineHandler: AnyObject {
 }
 
 extension LineHandler {
-    package func lineRefused(_: String) {}
-    package func lineFailedToListen(_: String, retryIn: Duration) {}
-    package func lineListens() {}
+    package func lineTerminalReady(_ isReady: Bool) {}
+    package func lineIsWritable() {}
+}
+
+/// A change of a gateway's line.
+public enum LineEvent: Sendable, CustomStringConvertible {
+    /// The line is ready; the text says where to attach a machine, a device or an emulator.
+    case ready(String)
+    /// The other end is connected.
+    case opened
+    /// The other end is disconnected; the next attempt follows after the given time, or the other end has to connect.
+    case lost(String, retryIn: Duration?)
+    /// Another host than the one that has the line wanted it, and did not get it. Reported once for each connection.
+    case refused(host: String)
+    /// The system has closed the socket at which the other end connects, or it cannot be opened again, for this reason: the
+    /// next attempt follows after the delay, and ``ready(_:)`` when it is open. A connection lasts.
+    case notListening(String, retryIn: Duration)
+
+    /// A line for a log: `the line is lost: its device is gone`. Names and reasons from elsewhere are escaped.
+    public var description: String {
+        let text =
+            switch self {
+            case .ready(let line): "the line is \(line)"
+            case .opened: "the line is open"
+            case .lost(let reason, let delay):
+                "the line is lost: \(reason)" + (delay.map { "; next attempt in \($0)" } ?? "")
+            case .refused(let host): "\(host) wanted the line and did not get it"
+            case .notListening(let reason, let delay): "the line does not listen: \(reason); next attempt in \(delay)"
+            }
+        return text.printable
+    }
 }
 
 extension BackOff {
@@ -51,14 +68,10 @@ extension BackOff {
     package static var line: BackOff { BackOff(maximum: .seconds(10)) }
 }
 
-/// Why a line cannot be opened, and what to do.
-package struct LineError: Error, CustomStringConvertible {
-    package let description: String
-    /// The underlying error, if it is not in the words.
-    package let cause: (any Error)?
+/// Why a gateway cannot use its line, and what to do.
+public struct LineError: Error, CustomStringConvertible {
+    /// The reason, for a person.
+    public let description: String
 
-    package init(_ description: String, cause: (any Error)? = nil) {
-        self.description = description
-        self.cause = cause
-    }
+    init(_ description: String) { self.description = description }
 }

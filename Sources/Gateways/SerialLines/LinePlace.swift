@@ -17,10 +17,16 @@ package enum LinePlace: Sendable, Hashable {
     ///
     /// - Throws: ``LineError`` if the device cannot be opened now, or the port not be listened on.
     package func open(on eventLoop: any EventLoop) async throws(LineError) -> NIOLoopBound<any Line> {
+        let source: ReopenedLine.Source
         switch self {
         case .device(let path, let baud, let mayBeAbsent):
-            return try await DescriptorLine.device(path, baud: baud, mayBeAbsent: mayBeAbsent, on: eventLoop)
-        case .pseudoTerminal(let link): return try await DescriptorLine.pseudoTerminal(link: link, on: eventLoop)
+            do throws(TerminalDevice.Failure) {
+                try TerminalDevice.check(path, baud: baud)
+            } catch {
+                if !(mayBeAbsent && error.isAbsence) { throw LineError(error.text(path)) }
+            }
+            source = .device(path: path, baud: baud)
+        case .pseudoTerminal(let link): source = try Self.makePseudoTerminal(link: link)
         case .listen(let host, let port, let usesIP232):
             return try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop)
         case .dial(let host, let port):
@@ -29,10 +35,31 @@ package enum LinePlace: Sendable, Hashable {
             } catch {
                 throw LineError("cannot connect to \(host): \(error)")
             }
-            return await eventLoop.run {
-                let line: any Line = DialledLine(host: host, port: port, on: eventLoop)
-                return NIOLoopBound(line, eventLoop: eventLoop)
+            source = .port(host: host, port: port)
+        }
+        return await eventLoop.run {
+            NIOLoopBound(ReopenedLine(source, on: eventLoop) as any Line, eventLoop: eventLoop)
+        }
+    }
+
+    private static func makePseudoTerminal(link: String?) throws(LineError) -> ReopenedLine.Source {
+        let descriptor: CInt
+        let path: String
+        do throws(TerminalDevice.Failure) {
+            (descriptor, path) = try TerminalDevice.makePseudoTerminal()
+        } catch {
+            throw LineError("cannot create a pseudo-terminal: " + error.text("/dev/ptmx"))
+        }
+        if let link {
+            var status = stat()
+            // Only a symbolic link of an earlier run is replaced.
+            if lstat(link, &status) == 0, status.st_mode & S_IFMT == S_IFLNK { unlink(link) }
+            guard symlink(path, link) == 0 else {
+                let reason = String(systemError: errno)
+                close(descriptor)
+                throw LineError("cannot create the link \(link): \(reason)")
             }
         }
+        return .pseudoTerminal(descriptor: descriptor, path: path, link: link)
     }
 }

@@ -1,50 +1,110 @@
 import NIOCore
+import NIOPosix
 import Support
 
-/// A line over one channel that this end opens, and opens again whenever it is lost.
-protocol ReopenedLine: Line, LineChannelOwner {
-    var eventLoop: any EventLoop { get }
-    var state: ReopenedLineState { get set }
+/// A line over one channel that this end opens, and opens again whenever it is lost: a serial device, a pseudo-terminal in
+/// its place, or a TCP port.
+final class ReopenedLine: Line, LineChannelOwner {
+    enum Source {
+        case device(path: String, baud: Int)
+        /// A pseudo-terminal of this process, connected while its other end is open.
+        case pseudoTerminal(descriptor: CInt, path: String, link: String?)
+        case port(host: String, port: Int)
+    }
 
-    /// Starts to open the channel, with ``initializer``, unless the line is stopped.
-    func open()
-    /// The channel is closed, or cannot be opened: reports it and schedules the next attempt.
-    func lost(_ reason: String)
-}
-
-/// What such a line has while it is started.
-struct ReopenedLineState {
+    let name: String
+    private let source: Source
+    private let eventLoop: any EventLoop
     /// `nil` unless the line is started.
-    weak var handler: (any LineHandler)?
-    /// `nil` unless it is open.
-    var channel: LineChannel?
-    var backOff = BackOff.line
+    private weak var handler: (any LineHandler)?
+    /// `nil` unless the line is open.
+    private var channel: LineChannel?
+    private var backOff = BackOff.line
     /// The next attempt to open it.
-    var timer: Scheduled<Void>?
-}
+    private var timer: Scheduled<Void>?
 
-extension ReopenedLine {
-    var isWritable: Bool { state.channel?.isWritable ?? false }
+    /// How often to poll whether the pseudo-terminal has been opened: the system does not notify.
+    private static let lookInterval = TimeAmount.milliseconds(50)
 
-    func write(_ bytes: [UInt8]) { state.channel?.write(bytes) }
+    init(_ source: Source, on eventLoop: any EventLoop) {
+        self.source = source
+        self.eventLoop = eventLoop
+        switch source {
+        case .device(let path, _): name = path
+        case .pseudoTerminal(_, let path, let link): name = link ?? path
+        case .port(let host, let port): name = "\(host):\(port)"
+        }
+    }
 
-    func setCarrier(_ isOn: Bool) {}
+    var isWritable: Bool { channel?.isWritable ?? false }
 
     func start(_ handler: any LineHandler) {
-        state.handler = handler
+        self.handler = handler
+        handler.lineChanged(.ready(name))
         open()
     }
 
-    /// Closes the channel, and makes no more attempts to open it.
-    func end() {
-        state.handler = nil
-        state.timer?.cancel()
-        state.channel?.close()
-        state.channel = nil
+    func write(_ bytes: [UInt8]) { channel?.write(bytes) }
+
+    func setCarrier(_ isOn: Bool) {}
+
+    func stop() {
+        handler = nil
+        timer?.cancel()
+        channel?.close()
+        channel = nil
+        guard case .pseudoTerminal(let descriptor, let path, let link) = source else { return }
+        close(descriptor)
+        // Another gateway may have replaced it with its own.
+        if let link, Self.leads(link, to: path) { unlink(link) }
     }
 
-    /// Connects a channel to the line.
-    var initializer: @Sendable (any Channel) -> EventLoopFuture<Void> {
+    private static func leads(_ link: String, to path: String) -> Bool {
+        var target = [CChar](repeating: 0, count: path.utf8.count + 1)
+        let count = readlink(link, &target, target.count)
+        return count >= 0 && target[..<count].map { UInt8(bitPattern: $0) }.elementsEqual(path.utf8)
+    }
+
+    private func open() {
+        guard handler != nil else { return }
+        do throws(TerminalDevice.Failure) {
+            switch source {
+            case .device(let path, let baud): adopt(try TerminalDevice.open(path, baud: baud))
+            case .pseudoTerminal(let descriptor, _, _):
+                guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
+                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+                guard copy >= 0 else { throw TerminalDevice.Failure(number: errno) }
+                adopt(copy)
+            case .port(let host, let port):
+                ClientBootstrap(group: eventLoop)
+                    .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+                    .channelInitializer(initializer)
+                    .connect(host: host, port: port)
+                    .assumeIsolated()
+                    .whenFailure { [self] _ in lost("nothing answers at \(name)") }
+            }
+        } catch {
+            lost(error.text(name))
+        }
+    }
+
+    private func open(in delay: TimeAmount) {
+        timer = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
+    }
+
+    private func adopt(_ descriptor: CInt) {
+        NIOPipeBootstrap(group: eventLoop)
+            .channelOption(.writeBufferWaterMark, value: LineChannel.waterMark)
+            .channelInitializer(initializer)
+            .takingOwnershipOfDescriptor(inputOutput: descriptor)
+            .assumeIsolated()
+            .whenFailure { [self] error in
+                close(descriptor)
+                lost("\(name): \(error)")
+            }
+    }
+
+    private var initializer: @Sendable (any Channel) -> EventLoopFuture<Void> {
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         return { channel in
             channel.eventLoop.makeCompletedFuture {
@@ -53,34 +113,31 @@ extension ReopenedLine {
         }
     }
 
-    func open(in delay: TimeAmount) {
-        state.timer = eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
-    }
-
-    /// Reports that the line is lost, and opens it again after a delay that grows with each failure.
-    func retry(after reason: String) {
-        guard let handler = state.handler else { return }
-        let delay = TimeAmount(state.backOff.next())
-        handler.lineLost(reason, retryIn: delay)
-        open(in: delay)
+    /// The channel is closed, or cannot be opened.
+    private func lost(_ reason: String) {
+        guard let handler else { return }
+        // A pseudo-terminal is opened at its other end.
+        let delay: Duration? = if case .pseudoTerminal = source { nil } else { backOff.next() }
+        handler.lineChanged(.lost(reason, retryIn: delay))
+        open(in: delay.map { TimeAmount($0) } ?? Self.lookInterval)
     }
 
     func channelOpened(_ channel: LineChannel) {
-        guard let handler = state.handler else { return channel.close() }
-        state.channel = channel
-        state.backOff.reset()
-        handler.lineOpened()
+        guard let handler else { return channel.close() }
+        self.channel = channel
+        backOff.reset()
+        handler.lineChanged(.opened)
     }
 
     func channel(_ channel: LineChannel, received buffer: ByteBuffer) {
-        state.handler?.lineReceived(buffer.readableBytesView)
+        handler?.lineReceived(buffer.readableBytesView)
     }
 
     func channelClosed(_ channel: LineChannel, _ reason: String) {
-        guard channel === state.channel else { return }
-        state.channel = nil
+        guard channel === self.channel else { return }
+        self.channel = nil
         lost(reason)
     }
 
-    func channelIsWritable(_ channel: LineChannel) { state.handler?.lineIsWritable() }
+    func channelIsWritable(_ channel: LineChannel) { handler?.lineIsWritable() }
 }

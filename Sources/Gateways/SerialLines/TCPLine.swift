@@ -30,24 +30,24 @@ final class TCPLine: Line, LineChannelOwner {
         self.usesIP232 = usesIP232
         eventLoop = server.eventLoop
         name = server.localAddress?.text ?? "?"
-        let bound = NIOLoopBound(WeakLine(self), eventLoop: eventLoop)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
         self.server = KeptChannel(server, open: reopen) { [eventLoop] event in
-            eventLoop.execute { bound.value.line?.note(event) }
+            eventLoop.execute { bound.value.note(event) }
         }
     }
 
     /// The listening socket was lost, or is restored.
     private func note(_ event: KeptChannel.Event) {
         switch event {
-        case .lost(_, let delay): handler?.lineFailedToListen(event.reason ?? "", retryIn: delay)
-        case .restored:
-            accept()
-            handler?.lineListens()
+        case .lost(_, let delay): handler?.lineChanged(.notListening(event.reason ?? "", retryIn: delay))
+        case .restored: accept()
         }
     }
 
     private func accept() {
-        if handler != nil { server?.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
+        guard let handler else { return }
+        handler.lineChanged(.ready(name))
+        server?.channel.setOption(.autoRead, value: true).whenFailure { _ in }
     }
 
     /// Listens; connections are accepted from ``start(_:)`` on.
@@ -113,7 +113,8 @@ final class TCPLine: Line, LineChannelOwner {
 
     func stop() {
         handler = nil
-        server?.release().close(promise: nil)
+        // It refers to this line.
+        server.take()?.release().close(promise: nil)
         dismissWaiting()
         channel?.close()
         channel = nil
@@ -134,7 +135,7 @@ final class TCPLine: Line, LineChannelOwner {
         channel.close()
         guard !wasRefusalTold else { return }
         wasRefusalTold = true
-        handler?.lineRefused(channel.host ?? "?")
+        handler?.lineChanged(.refused(host: channel.host ?? "?"))
     }
 
     /// The line's connection lives: the one that waits for the line does not get it.
@@ -157,13 +158,13 @@ final class TCPLine: Line, LineChannelOwner {
         if let old = self.channel {
             dismissWaiting()
             self.channel = nil
-            handler.lineLost("replaced by another connection", retryIn: nil)
+            handler.lineChanged(.lost("replaced by another connection", retryIn: nil))
             old.close()
         }
         self.channel = channel
         wasRefusalTold = false
         decoder = IP232()
-        handler.lineOpened()
+        handler.lineChanged(.opened)
         if usesIP232 { channel.write(IP232.wires(carrier: hasCarrier)) }
         channel.startReading()
     }
@@ -190,7 +191,7 @@ final class TCPLine: Line, LineChannelOwner {
         if channel === waiting?.channel { return dismissWaiting() }
         guard channel === self.channel else { return }
         self.channel = nil
-        handler?.lineLost(reason, retryIn: nil)
+        handler?.lineChanged(.lost(reason, retryIn: nil))
         guard let (next, end) = waiting.take() else { return }
         end.cancel()
         takeLine(next)
@@ -199,11 +200,4 @@ final class TCPLine: Line, LineChannelOwner {
     func channelIsWritable(_ channel: LineChannel) {
         if channel === self.channel { handler?.lineIsWritable() }
     }
-}
-
-/// A reference for the listener, which outlives the line and must not keep it.
-private struct WeakLine {
-    weak var line: TCPLine?
-
-    init(_ line: TCPLine) { self.line = line }
 }

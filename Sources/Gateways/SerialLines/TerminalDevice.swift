@@ -62,6 +62,14 @@ package enum TerminalDevice {
         }
     }
 
+    /// Throws if a device cannot be opened.
+    static func check(_ path: String, baud: Int) throws(Failure) {
+        let descriptor = try open(path, baud: baud)
+        // It would stay exclusive while another program has it open too.
+        _ = ioctl(descriptor, UInt(TIOCNXCL))
+        _ = close(descriptor)
+    }
+
     /// Creates a pseudo-terminal in raw mode whose other end is not open yet.
     ///
     /// - Returns: this end, and the path of the other.
@@ -72,9 +80,7 @@ package enum TerminalDevice {
             let path = try unlock(descriptor)
             // Opened and closed once, so that the system reports from now on whether the other end is open; the
             // settings stay while this end is open.
-            let other = try open(path, baud: 1200)
-            _ = ioctl(other, UInt(TIOCNXCL))
-            _ = close(other)
+            try check(path, baud: 1200)
             return (descriptor, path)
         } catch {
             _ = close(descriptor)

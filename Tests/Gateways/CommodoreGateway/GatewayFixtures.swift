@@ -40,7 +40,7 @@ final class RunningGateway: GatewayUnderTest {
     init(_ gateway: CommodoreGateway) {
         self.gateway = gateway
         gateway.onEvent { [lines] event in
-            if case .lineReady(let name) = event { lines.add(name) }
+            if case .line(.ready(let name)) = event { lines.add(name) }
         }
     }
 

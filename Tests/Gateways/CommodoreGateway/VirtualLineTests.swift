@@ -39,7 +39,7 @@ struct VirtualLineTests {
         let losses = Transcript<String>()
         let gateway = CommodoreGateway(line: .virtual(program, standard: .ntsc))
         gateway.onEvent { event in
-            if case .lineLost(let reason, _) = event { losses.add(reason) }
+            if case .line(.lost(let reason, _)) = event { losses.add(reason) }
         }
         try await gateway.openLine()
         try await eventually("two ends") { losses.all.count >= 2 }

@@ -16,7 +16,7 @@ final class RunningSerialGateway: GatewayUnderTest {
         self.gateway = gateway
         gateway.onEvent { [log, service, line] event in
             switch event {
-            case .lineReady(let name): line.withLock { $0 = name }
+            case .line(.ready(let name)): line.withLock { $0 = name }
             case .deviceAppeared(let device): service.withLock { $0 = device }
             case .deviceGone: service.withLock { $0 = nil }
             default: break
@@ -27,11 +27,11 @@ final class RunningSerialGateway: GatewayUnderTest {
 
     private static func text(_ event: SerialGatewayEvent) -> String {
         switch event {
-        case .lineReady: "ready"
-        case .lineOpened: "opened"
-        case .lineLost: "line lost"
-        case .lineRefused(let host): "refused \(host)"
-        case .lineFailedToListen(let reason, _): "not listening: \(reason)"
+        case .line(.ready): "ready"
+        case .line(.opened): "opened"
+        case .line(.lost): "line lost"
+        case .line(.refused(let host)): "refused \(host)"
+        case .line(.notListening(let reason, _)): "not listening: \(reason)"
         case .deviceAppeared(let service): "appeared \(service.service)/\(service.displayName)"
         case .deviceReturned(let service): "returned \(service.service)/\(service.displayName)"
         case .deviceLost: "lost"

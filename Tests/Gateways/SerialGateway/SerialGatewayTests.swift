@@ -124,14 +124,21 @@ struct SerialGatewayTests {
         let (evil, shown) = ("evil\u{1B}[2J\n", #"evil\u{1B}[2J\n"#)
         let service = ElementalService("oven", displayName: "Kitchen", elements: [])
         for (event, text) in [
-            (SerialGatewayEvent.lineReady("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.lineOpened, "the line is open"),
-            (.lineLost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); next attempt in 2.0 seconds"),
-            (.lineRefused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
+            (LineEvent.ready("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.opened, "the line is open"),
+            (.lost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); next attempt in 2.0 seconds"),
+            (.lost(evil, retryIn: nil), "the line is lost: \(shown)"),
+            (.refused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
             (
-                .lineFailedToListen("closed", retryIn: .seconds(2)),
+                .notListening("closed", retryIn: .seconds(2)),
                 "the line does not listen: closed; next attempt in 2.0 seconds"
             ),
-            (.deviceAppeared(service), "appeared: oven/Kitchen"), (.deviceReturned(service), "returned: oven/Kitchen"),
+        ] {
+            #expect("\(event)" == text)
+            #expect("\(SerialGatewayEvent.line(event))" == text && "\(GatewayEvent.line(event))" == text)
+        }
+        for (event, text) in [
+            (SerialGatewayEvent.deviceAppeared(service), "appeared: oven/Kitchen"),
+            (.deviceReturned(service), "returned: oven/Kitchen"),
             (.restored(2), "2 values of clients are told again"),
             (.deviceLost(service), "not heard any more: oven/Kitchen"), (.deviceGone(service), "gone: oven/Kitchen"),
             (
@@ -142,14 +149,7 @@ struct SerialGatewayTests {
         ] { #expect("\(event)" == text) }
         let element: ElementDefinition = Element<String>(1, "Line")
         for (event, text) in [
-            (GatewayEvent.lineReady("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.lineOpened, "the line is open"),
-            (.lineLost(evil, retryIn: nil), "the line is lost: \(shown)"),
-            (.lineRefused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
-            (
-                .lineFailedToListen("closed", retryIn: .seconds(2)),
-                "the line does not listen: closed; next attempt in 2.0 seconds"
-            ),
-            (.programConnected(evil), "the program '\(shown)' is connected"),
+            (GatewayEvent.programConnected(evil), "the program '\(shown)' is connected"),
             (.programDisconnected("chat"), "the program 'chat' is disconnected"),
             (.told(element, .string(evil)), "Line=\(shown)"),
         ] { #expect("\(event)" == text) }

@@ -11,12 +11,15 @@ struct TCPLineTests {
     private final class Handler: LineHandler {
         var events: [String] = []
 
-        func lineOpened() { events.append("open") }
-        func lineLost(_ reason: String, retryIn: TimeAmount?) { events.append("lost") }
-        func lineRefused(_ host: String) { events.append("refused \(host)") }
+        func lineChanged(_ event: LineEvent) {
+            switch event {
+            case .ready, .notListening: break
+            case .opened: events.append("open")
+            case .lost: events.append("lost")
+            case .refused(let host): events.append("refused \(host)")
+            }
+        }
         func lineReceived(_ bytes: ByteBufferView) { events.append(String(decoding: bytes, as: UTF8.self)) }
-        func lineTerminalReady(_ isReady: Bool) {}
-        func lineIsWritable() {}
     }
 
     private final class Bed {

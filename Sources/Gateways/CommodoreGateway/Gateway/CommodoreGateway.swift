@@ -110,7 +110,6 @@ public final class CommodoreGateway: Sendable {
                 state.server = NIOLoopBound(server, eventLoop: eventLoop)
                 state.machine = machine
             }
-            events.emit(.lineReady(line.value.name))
             server.start()
         }
     }
@@ -164,7 +163,7 @@ public final class CommodoreGateway: Sendable {
         do throws(LineError) {
             return (try await place.open(on: eventLoop), nil)
         } catch {
-            throw GatewayError(error)
+            throw GatewayError(.lineUnavailable, error.description)
         }
     }
 }

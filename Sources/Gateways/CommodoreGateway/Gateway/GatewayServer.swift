@@ -134,25 +134,15 @@ final class GatewayServer {
 }
 
 extension GatewayServer: LineHandler {
-    func lineOpened() {
-        tell(.lineOpened)
-        modem?.lineOpened()
+    func lineChanged(_ event: LineEvent) {
+        tell(.line(event))
+        switch event {
+        case .opened: modem?.lineOpened()
+        case .lost: modem?.lineLost()
+        case .ready, .refused, .notListening: return
+        }
         pump()
     }
-
-    func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
-        tell(.lineLost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
-        modem?.lineLost()
-        pump()
-    }
-
-    func lineRefused(_ host: String) { tell(.lineRefused(host: host)) }
-
-    func lineFailedToListen(_ reason: String, retryIn delay: Duration) {
-        tell(.lineFailedToListen(reason, retryIn: delay))
-    }
-
-    func lineListens() { tell(.lineReady(line.name)) }
 
     func lineReceived(_ bytes: ByteBufferView) {
         modem?.receive(bytes, at: .now())

@@ -8,13 +8,9 @@ import Support
 package final class LineTerminal: Sendable {
     /// An event on the line.
     package enum Event: Sendable {
-        case ready(String)
-        case opened
-        case lost(String, retryIn: Duration?)
-        /// A whole record was received.
-        case record([UInt8])
-        /// The line fell silent in the middle of a record.
-        case remains([UInt8])
+        case line(LineEvent)
+        /// A record was received. The line may have fallen silent in the middle of it.
+        case record([UInt8], isWhole: Bool)
     }
 
     private let eventLoop: any EventLoop
@@ -38,12 +34,11 @@ package final class LineTerminal: Sendable {
         do throws(LineError) {
             line = try await place.open(on: eventLoop)
         } catch {
-            throw GatewayError(error)
+            throw GatewayError(.lineUnavailable, error.description)
         }
         return await eventLoop.run {
             let latch = Latch()
             let end = End(line.value, eventLoop, latch, tell)
-            tell(.ready(line.value.name))
             line.value.start(end)
             return LineTerminal(eventLoop: eventLoop, end: NIOLoopBound(end, eventLoop: eventLoop), latch: latch)
         }
@@ -81,20 +76,18 @@ package final class LineTerminal: Sendable {
             self.tell = tell
         }
 
-        func lineOpened() {
-            tell(.opened)
-            latch.open()
-        }
-
-        func lineLost(_ reason: String, retryIn delay: TimeAmount?) {
-            latch.close()
-            tellRemains()
-            tell(.lost(reason, retryIn: delay.map { .nanoseconds($0.nanoseconds) }))
+        func lineChanged(_ event: LineEvent) {
+            if case .opened = event { latch.open() }
+            if case .lost = event {
+                latch.close()
+                tellRemains()
+            }
+            tell(.line(event))
         }
 
         func lineReceived(_ bytes: ByteBufferView) {
             for byte in bytes {
-                if let record = parser.receive(byte) { tell(.record(record)) }
+                if let record = parser.receive(byte) { tell(.record(record, isWhole: true)) }
             }
             silence?.cancel()
             guard parser.isWaiting else { return }
@@ -104,11 +97,7 @@ package final class LineTerminal: Sendable {
         }
 
         private func tellRemains() {
-            if parser.isWaiting { tell(.remains(parser.silence())) }
+            if parser.isWaiting { tell(.record(parser.silence(), isWhole: false)) }
         }
-
-        func lineTerminalReady(_ isReady: Bool) {}
-
-        func lineIsWritable() {}
     }
 }

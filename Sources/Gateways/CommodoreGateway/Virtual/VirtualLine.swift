@@ -25,13 +25,14 @@ final class VirtualLine: Line {
 
     func start(_ handler: any LineHandler) {
         self.handler = handler
+        handler.lineChanged(.ready(name))
         open()
     }
 
     private func open() {
         guard !isStopped, let handler else { return }
         isOpen = true
-        handler.lineOpened()
+        handler.lineChanged(.opened)
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
         let eventLoop = eventLoop
         machine.start { event in
@@ -47,9 +48,9 @@ final class VirtualLine: Line {
         case .terminalReady(let isReady): handler.lineTerminalReady(isReady)
         case .stopped(let reason):
             isOpen = false
-            let delay = TimeAmount(backOff.next())
-            handler.lineLost(reason, retryIn: delay)
-            eventLoop.assumeIsolated().scheduleTask(in: delay) { [weak self] in self?.open() }
+            let delay = backOff.next()
+            handler.lineChanged(.lost(reason, retryIn: delay))
+            eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.open() }
         }
     }
 

@@ -54,19 +54,8 @@ struct C64CPUTestCommand: ReportingCommand {
         machine.load(program)
         let outcome = machine.runTest(from: start.value, success: success.value, atMost: cycles)
         guard case .success(let cycles) = outcome else { throw CommandFailure("testFailed", "\(outcome)") }
-        await console.emit(CPUTestEvent(cycles: cycles))
+        await console.emit(.cpuTest(cycles: cycles))
     }
-}
-
-/// The test succeeded.
-struct CPUTestEvent: ConsoleEvent {
-    let cycles: Int
-
-    var isResult: Bool { true }
-
-    var lines: [String] { ["success after \(cycles) cycles"] }
-
-    var json: JSONText { .event("cpuTest", [("cycles", .integer(cycles))]) }
 }
 
 /// A 16-bit address from the command line.

@@ -117,10 +117,11 @@ struct C64GatewayCommand: ReportingCommand {
         let gateway = CommodoreGateway(
             line: try await line.line(timeout: output.limit), service: service, displayName: hosting.name,
             configuration: configuration)
-        let (events, event) = AsyncStream.makeStream(of: TimedEvent.self, bufferingPolicy: .bufferingNewest(65536))
-        gateway.onEvent { event.yield(TimedEvent($0)) }
+        let (events, event) = AsyncStream.makeStream(
+            of: (GatewayEvent, time: Double).self, bufferingPolicy: .bufferingNewest(65536))
+        gateway.onEvent { event.yield(($0, time: WallClock.seconds)) }
         let reporting = Task {
-            for await event in events { await console.report(event, of: gateway.service) }
+            for await (event, time) in events { await console.report(event, at: time, of: gateway.service) }
         }
         await Interruption.trap()
         let end = try await withCleanup {
@@ -130,7 +131,7 @@ struct C64GatewayCommand: ReportingCommand {
                 if isVirtual, let machine = gateway.virtualMachine { await Self.type(on: machine, console) }
                 try await Interruption.forever()
             }
-            return try await gateway.virtualMachine?.with { ($0.picture(), ScreenReport($0)) }
+            return try await gateway.virtualMachine?.with { ($0.picture(), .screen(of: $0) as Notice) }
         } cleanup: {
             await gateway.closeLine()
             event.finish()
@@ -168,46 +169,21 @@ struct C64GatewayCommand: ReportingCommand {
     private static let pieceLength = 64
 }
 
-/// An event of a gateway and its time.
-private struct TimedEvent: Sendable {
-    let event: GatewayEvent
-    let time = WallClock.seconds
-
-    init(_ event: GatewayEvent) { self.event = event }
-}
-
 extension Console {
-    /// Reports an event of a gateway.
-    fileprivate func report(_ timed: TimedEvent, of service: ElementalService) async {
-        switch timed.event {
-        case .lineReady(let name): await emit(LineEvent.ready(name))
-        case .lineOpened: await emit(LineEvent.open)
-        case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay))
-        case .lineRefused(let host): await emit(LineEvent.refused(host))
-        case .lineFailedToListen(let reason, let delay): await emit(LineEvent.notListening(reason, retryIn: delay))
-        case .programConnected(let name): await emit(ProgramEvent(name: name, isConnected: true))
-        case .programDisconnected(let name): await emit(ProgramEvent(name: name, isConnected: false))
+    fileprivate func report(_ event: GatewayEvent, at time: Double, of service: ElementalService) async {
+        switch event {
+        case .line(let event): await emit(.line(event))
+        case .programConnected(let name): await emit(.program(name, isConnected: true))
+        case .programDisconnected(let name): await emit(.program(name, isConnected: false))
         case .told(let element, let value):
             // The clock changes all the time; `watch` shows it.
             guard element.id != CommodoreElements.jiffies.id else { return }
-            let arrived = ArrivedValue(element, value, time: timed.time)
             await emit(
                 ValueEvent(
-                    arrived: arrived, key: ServiceKey(service: service.service, name: service.displayName)))
+                    arrived: ArrivedValue(element, value, time: time),
+                    key: ServiceKey(service: service.service, name: service.displayName)))
         case .refused(let element, let device, let reason):
             await talk("'\(element.name)' from \(device) is not passed to the machine: \(reason)")
         }
     }
-}
-
-/// A program of the machine's connected or disconnected.
-struct ProgramEvent: ConsoleEvent {
-    let name: String
-    let isConnected: Bool
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["the program '\(name)' is \(isConnected ? "connected" : "not connected any more")"] }
-
-    var json: JSONText { .event("program", [("name", .string(name)), ("connected", .bool(isConnected))]) }
 }

@@ -37,8 +37,10 @@ struct C64RunCommand: ReportingCommand {
     @Option(help: "The television standard: pal (50 frames a second) or ntsc (60).")
     var standard = Standard.pal
 
-    @Option(help: ArgumentHelp("Connect the user port to a gateway there.", valueName: "host:port"))
-    var modem: ModemAddress?
+    @Option(
+        help: ArgumentHelp("Connect the user port to a gateway there.", valueName: "host:port"),
+        transform: { try HostPort(parsing: $0, ports: 1...65535) })
+    var modem: HostPort?
 
     @Option(help: "The line's speed in bits a second: 300, 600, 1200 or 2400.")
     var baud = 1200
@@ -100,7 +102,7 @@ struct C64RunCommand: ReportingCommand {
             program: program, standard: standard.value, baud: baud, joystick: joystick, modem: modem,
             onModem: { event in
                 // Events are not written across the machine's screen.
-                if !isShown { console.offer(LineEvent(event)) }
+                if !isShown { console.offer(.line(event)) }
             },
             typed: typed?.replacing("\\n", with: "\n") ?? "", limit: cycles, title: isShown ? title : nil)
         let end = Locked<Emulation.End?>(nil)
@@ -118,7 +120,7 @@ struct C64RunCommand: ReportingCommand {
     }
 
     private var title: String {
-        "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0)" } ?? "")
+        "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0.host.withPort($0.port))" } ?? "")
     }
 
     /// The file's name without its folders.
@@ -133,16 +135,8 @@ struct C64RunCommand: ReportingCommand {
             if isShown { await console.talk("\(reason)") }
         }
         if let modem, let reason = end.modemFailure {
-            throw CommandFailure("connectionFailed", "no gateway was reached at \(modem): \(reason)")
-        }
-    }
-}
-
-extension LineEvent {
-    fileprivate init(_ event: ModemLink.Event) {
-        switch event {
-        case .connected: self = .open
-        case .away(let reason, let delay): self = .lost(reason, retryIn: delay)
+            throw CommandFailure(
+                "connectionFailed", "no gateway was reached at \(modem.host.withPort(modem.port)): \(reason)")
         }
     }
 }

@@ -68,11 +68,9 @@ struct C64TerminalCommand: ReportingCommand {
         let terminal = try await LineTerminal.open(try place) { event in
             let elapsed = ContinuousClock.now - start
             switch event {
-            case .ready(let name): console.offer(LineEvent.ready(name))
-            case .opened: console.offer(LineEvent.open)
-            case .lost(let reason, let delay): console.offer(LineEvent.lost(reason, retryIn: delay))
-            case .record(let bytes): console.offer(RecordEvent(bytes: bytes, elapsed: elapsed))
-            case .remains(let bytes): console.offer(RecordEvent(bytes: bytes, elapsed: elapsed, isWhole: false))
+            case .line(let event): console.offer(.line(event))
+            case .record(let bytes, let isWhole):
+                console.offer(.record(bytes, elapsed: elapsed, isWhole: isWhole))
             }
         }
         try await withCleanup {
@@ -90,8 +88,7 @@ struct C64TerminalCommand: ReportingCommand {
                         // Input that comes before the line is open, from a file for instance, waits for it.
                         await terminal.waitUntilOpen()
                         guard !Task.isCancelled else { return }
-                        await console.emit(
-                            RecordEvent(bytes: bytes, elapsed: ContinuousClock.now - start, isSent: true))
+                        await console.emit(.record(bytes, elapsed: ContinuousClock.now - start, isSent: true))
                         terminal.send(bytes)
                     } catch {
                         await console.talk("ignored: \(error)")
@@ -103,40 +100,5 @@ struct C64TerminalCommand: ReportingCommand {
         } cleanup: {
             await terminal.close()
         }
-    }
-}
-
-/// Bytes that the terminal sent or received.
-struct RecordEvent: ConsoleEvent {
-    let bytes: [UInt8]
-    /// The time since the terminal was started.
-    let elapsed: Duration
-    var isSent = false
-    /// Whether the record is complete: the line may fall silent in the middle of one.
-    var isWhole = true
-
-    var isResult: Bool { true }
-
-    /// `SECONDS > NAME  BYTES  CONTENT`
-    var lines: [String] {
-        let milliseconds = elapsed.nanoseconds / 1_000_000
-        let fraction = "\(milliseconds % 1000)"
-        let seconds = "\(milliseconds / 1000)." + String(repeating: "0", count: 3 - fraction.count) + fraction
-        let name = isWhole ? RecordText.name(bytes, isCommand: isSent) : "cut off"
-        return [
-            String(repeating: " ", count: max(0, 9 - seconds.count)) + seconds + (isSent ? " > " : " < ")
-                + name.padded(to: 15) + " " + RecordText.hexadecimal(bytes) + "  " + RecordText.content(bytes)
-        ]
-    }
-
-    var json: JSONText {
-        .event(
-            "record",
-            [
-                ("direction", .string(isSent ? "sent" : "received")), ("elapsed", .seconds(elapsed)),
-                ("name", .string(RecordText.name(bytes, isCommand: isSent))),
-                ("bytes", .string(RecordText.hexadecimal(bytes))),
-                ("content", .string(RecordText.content(bytes))), ("whole", .bool(isWhole)),
-            ])
     }
 }

@@ -1,4 +1,5 @@
 import Elemental
+import SerialLines
 import Support
 import UnixSignals
 import VirtualCommodore
@@ -11,9 +12,9 @@ struct Emulation: Sendable {
     /// The port of the joystick that keys control; `nil` for none.
     let joystick: Int?
     /// The gateway at the other end of the line; `nil` for none.
-    let modem: ModemAddress?
+    let modem: HostPort?
     /// Called when the connection to the gateway changes.
-    let onModem: @Sendable (ModemLink.Event) -> Void
+    let onModem: @Sendable (LineEvent) -> Void
     /// Text to type at the start.
     let typed: String
     /// How many cycles to run; `nil` for no limit.
@@ -24,7 +25,7 @@ struct Emulation: Sendable {
     /// The state at the end.
     struct End: Sendable {
         let picture: Picture
-        let report: ScreenReport
+        let report: Notice
         let stopReason: StopReason?
         /// Why the gateway was never reached, if there was to be one.
         let modemFailure: String?
@@ -40,7 +41,7 @@ struct Emulation: Sendable {
     /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
     func run() async throws -> End {
         let isEnded = Locked(false)
-        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem.address) } else { nil }
+        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem) } else { nil }
         // When the terminal closes, or the process gets SIGQUIT, the terminal is restored as well.
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigquit)
         let watcher = Task {
@@ -61,10 +62,7 @@ struct Emulation: Sendable {
         var hasConnected = false
         let link = address.map { address in
             ModemLink(address) { event in
-                switch event {
-                case .connected: hasConnected = true
-                case .away(let reason, _): modemFailure = reason
-                }
+                if case .lost(let reason, _) = event { modemFailure = reason } else { hasConnected = true }
                 onModem(event)
             }
         }
@@ -83,7 +81,7 @@ struct Emulation: Sendable {
             runFast(machine, while: isWanted)
         }
         return End(
-            picture: machine.picture(), report: ScreenReport(machine), stopReason: machine.stopReason,
+            picture: machine.picture(), report: .screen(of: machine), stopReason: machine.stopReason,
             modemFailure: hasConnected ? nil : modemFailure)
     }
 

@@ -1,3 +1,4 @@
+import SerialLines
 import Support
 import VirtualCommodore
 
@@ -24,18 +25,12 @@ final class ModemLink {
     private var state = State.away(until: .now)
     /// What the machine has sent and the socket has not accepted yet.
     private(set) var unsent: [UInt8] = []
-    private let onEvent: (Event) -> Void
+    private let onEvent: (LineEvent) -> Void
     /// Whether the gateway's absence has been reported.
     private var hasReportedAbsence = false
 
-    /// What happens to the connection.
-    enum Event: Sendable {
-        case connected
-        /// Reported once per absence.
-        case away(reason: String, retryIn: Duration)
-    }
-
-    init(_ address: Resolved, onEvent: @escaping (Event) -> Void) {
+    /// - Parameter onEvent: called when the connection is opened, and once per absence.
+    init(_ address: Resolved, onEvent: @escaping (LineEvent) -> Void) {
         self.onEvent = onEvent
         self.address = address.bytes
         family = address.family
@@ -134,12 +129,12 @@ final class ModemLink {
         state = .connected(descriptor)
         machine.line.dcd = true
         hasReportedAbsence = false
-        onEvent(.connected)
+        onEvent(.opened)
     }
 
     private func lose(_ reason: String) {
         close()
-        if !hasReportedAbsence { onEvent(.away(reason: reason, retryIn: Self.pause)) }
+        if !hasReportedAbsence { onEvent(.lost(reason, retryIn: Self.pause)) }
         hasReportedAbsence = true
     }
 

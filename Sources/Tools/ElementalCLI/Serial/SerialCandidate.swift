@@ -27,25 +27,3 @@ struct SerialCandidate: Hashable {
         return String(cString: text)
     }
 }
-
-/// A candidate, as `elemental serial --list` prints it.
-struct SerialCandidateEvent: ConsoleEvent {
-    let candidate: SerialCandidate
-
-    var isResult: Bool { true }
-
-    var lines: [String] {
-        let remark =
-            candidate.isUsable ? "" : "  [not usable by this user: sudo adduser $USER dialout, then log in again]"
-        return ["\(candidate.path)  \(candidate.device)\(remark)"]
-    }
-
-    var json: JSONText {
-        .event(
-            "serialDevice",
-            [
-                ("path", .string(candidate.path)), ("device", .string(candidate.device)),
-                ("usable", .bool(candidate.isUsable)),
-            ])
-    }
-}

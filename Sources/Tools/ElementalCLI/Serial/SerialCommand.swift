@@ -83,7 +83,7 @@ struct SerialCommand: ReportingCommand {
 
     private func listDevices(_ console: Console) async throws {
         let candidates = try await Blocking.run { SerialCandidate.all() }
-        for candidate in candidates { await console.emit(SerialCandidateEvent(candidate: candidate)) }
+        for candidate in candidates { await console.emit(.serialDevice(candidate)) }
         if candidates.isEmpty {
             await console.talk("there are no serial devices under \(SerialCandidate.directory); is a board plugged in?")
         }
@@ -102,8 +102,8 @@ struct SerialCommand: ReportingCommand {
         let reporting = Task {
             var name = ""
             for await event in events {
-                if case .lineReady(let line) = event { name = line }
-                await console.report(event, on: name)
+                if case .line(.ready(let line)) = event { name = line }
+                await console.emit(.serial(event, on: name))
             }
         }
         try await withCleanup {
@@ -121,27 +121,6 @@ struct SerialCommand: ReportingCommand {
         } cleanup: {
             event.finish()
             await reporting.value
-        }
-    }
-}
-
-extension Console {
-    fileprivate func report(_ event: SerialGatewayEvent, on line: String) async {
-        switch event {
-        case .lineReady(let name): await emit(LineEvent.ready(name))
-        case .lineOpened: await emit(LineEvent.open(line))
-        case .lineLost(let reason, let delay): await emit(LineEvent.lost(reason, retryIn: delay, line: line))
-        case .lineRefused(let host): await emit(LineEvent.refused(host, line: line))
-        case .lineFailedToListen(let reason, let delay):
-            await emit(LineEvent.notListening(reason, retryIn: delay, line: line))
-        case .deviceAppeared(let service): await emit(SerialDeviceEvent(.appeared, line, service))
-        case .deviceReturned(let service): await emit(SerialDeviceEvent(.returned, line, service))
-        case .deviceLost(let service): await emit(SerialDeviceEvent(.lost, line, service))
-        case .deviceGone(let service): await emit(SerialDeviceEvent(.gone, line, service))
-        case .restored(let count): await emit(RestoredEvent(line: line, count: count))
-        case .deviceRejected(let reason, let delay):
-            await emit(SerialProblemEvent(line: line, reason: .notPublished, message: reason, delay: delay))
-        case .problem(let reason): await emit(SerialProblemEvent(line: line, reason: .leftOut, message: reason))
         }
     }
 }

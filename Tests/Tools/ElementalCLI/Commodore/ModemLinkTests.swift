@@ -11,7 +11,7 @@ struct ModemLinkTests {
         let (listener, port) = try RawSocket.listen(receiveBuffer: 4096)
         var reasons: [String] = []
         let link = ModemLink(try await ModemLink.resolve(HostPort(host: "127.0.0.1", port: port))) { event in
-            if case .away(let reason, _) = event { reasons.append(reason) }
+            if case .lost(let reason, _) = event { reasons.append(reason) }
         }
         let machine = Commodore64()
         let chunk = [UInt8](repeating: 65, count: 16 * 1024)

@@ -55,11 +55,12 @@ struct ConsoleEventTests {
     @Test
     func aLineTellsAllItsMembersInEveryState() {
         #expect(
-            Self.text(LineEvent.ready("/dev/pts/3"))
+            Self.text(Notice.line(.ready("/dev/pts/3")))
                 == [#"{"event":"line","state":"ready","line":"/dev/pts/3","message":null,"delay":null}"#])
         #expect(
-            Self.text(LineEvent.open) == [#"{"event":"line","state":"open","line":null,"message":null,"delay":null}"#])
-        let lost = LineEvent.lost("unplugged", retryIn: .milliseconds(500))
+            Self.text(Notice.line(.opened))
+                == [#"{"event":"line","state":"open","line":null,"message":null,"delay":null}"#])
+        let lost = Notice.line(.lost("unplugged", retryIn: .milliseconds(500)))
         #expect(
             Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"message":"unplugged","delay":0.5}"#])
         #expect(lost.lines == ["the line is lost: unplugged; next attempt in 0.5 seconds"])

@@ -99,14 +99,15 @@ enum EventExamples {
             Notice.identity(fingerprint, directory: "/"),
             Notice.command("Speed", "read", problem: nil), Notice.command("Speed", "read", problem: "status 3"),
             Notice.commandError("Speed", "read", "no such sensor"),
-            SerialDeviceEvent(.appeared, "/dev/ttyACM0", service), RestoredEvent(line: "/dev/ttyACM0", count: 1),
-            SerialProblemEvent(line: "/dev/ttyACM0", reason: .notPublished, message: "taken", delay: delay),
-            SerialProblemEvent(line: "/dev/ttyACM0", reason: .leftOut, message: "NaN"),
-            SerialCandidateEvent(candidate: SerialCandidate(path: "/dev/a", device: "/dev/b", isUsable: true)),
-            LineEvent.ready("/dev/pts/3"), LineEvent.open, LineEvent.lost("unplugged", retryIn: delay),
-            LineEvent.refused("pi"), LineEvent.notListening("closed", retryIn: delay),
-            ProgramEvent(name: "hand", isConnected: true), RecordEvent(bytes: [1], elapsed: delay),
-            ScreenReport(Commodore64()), CPUTestEvent(cycles: 1),
+            Notice.serial(.deviceAppeared(service), on: "/dev/ttyACM0"),
+            Notice.serial(.restored(1), on: "/dev/ttyACM0"),
+            Notice.serial(.deviceRejected("taken", retryIn: delay), on: "/dev/ttyACM0"),
+            Notice.serial(.problem("NaN"), on: "/dev/ttyACM0"),
+            Notice.serialDevice(SerialCandidate(path: "/dev/a", device: "/dev/b", isUsable: true)),
+            Notice.line(.ready("/dev/pts/3")), Notice.line(.opened), Notice.line(.lost("unplugged", retryIn: delay)),
+            Notice.line(.refused(host: "pi")), Notice.line(.notListening("closed", retryIn: delay)),
+            Notice.program("hand", isConnected: true), Notice.record([1], elapsed: delay),
+            Notice.screen(of: Commodore64()), Notice.cpuTest(cycles: 1),
         ]
     }
 

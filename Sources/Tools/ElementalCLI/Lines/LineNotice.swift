@@ -1,0 +1,33 @@
+import SerialLines
+import Support
+
+extension ConsoleEvent where Self == Notice {
+    /// A serial line, or what stands for one, has changed.
+    ///
+    /// - Parameter line: the line's name; `nil` if there is only one.
+    static func line(_ event: LineEvent, of line: String? = nil) -> Notice {
+        func notice(
+            _ state: String, _ text: String, line: String? = line, because message: String? = nil,
+            retryIn delay: Duration? = nil
+        ) -> Notice {
+            Notice(
+                "line",
+                [("state", .string(state)), ("line", .optional(line)), ("message", .optional(message))]
+                    + JSONText.delay(delay),
+                text + (delay.map { "; next attempt in \($0)" } ?? ""))
+        }
+        let name = line ?? "the line"
+        return switch event {
+        case .ready(let place): notice("ready", "the line is \(place)", line: place)
+        case .opened: notice("open", (line ?? "the other end of the line") + " is connected")
+        case .lost(let reason, let delay):
+            notice("lost", "\(name) is lost: \(reason)", because: reason, retryIn: delay)
+        case .refused(let host):
+            notice(
+                "refused", "\(host) wanted \(name) and did not get it: the connection that has it lives",
+                because: "\(host) wanted it")
+        case .notListening(let reason, let delay):
+            notice("notListening", "\(name) does not listen: \(reason)", because: reason, retryIn: delay)
+        }
+    }
+}
