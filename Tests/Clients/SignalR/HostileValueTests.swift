@@ -33,7 +33,7 @@ struct HostileValueTests {
                 }
                 do throws(SignalRError) {
                     let message = try codec.read(ByteBuffer(bytes: bytes))
-                    guard case .invocation(_, _, let arguments, _, _) = message else { continue }
+                    guard case .invocation(_, _, let arguments, _, _, _) = message else { continue }
                     let all = HubArguments(method: "", headers: [:], codec: codec, array: arguments)
                     _ = try codec.encode(try all.decodeAll(HubValue.self))
                 } catch {

@@ -22,7 +22,7 @@ struct HubAddressTests {
         ("[fe80::1%25eth0]", "fe80::1%eth0"),
     ])
     func theHostIsASCII(_ typed: String, _ host: String) throws {
-        #expect(try HubAddress("http://\(typed):5000/chat").host == host)
+        #expect(try HubAddress("http://\(typed):5000/chat").endpoint.host == host)
     }
 
     @Test(

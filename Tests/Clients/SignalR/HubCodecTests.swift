@@ -39,28 +39,29 @@ struct HubCodecTests {
             messagePack: "960181a178a179a378797aa66d6574686f64912a91a131"),
         Example(
             message: {
-                .streamInvocation(id: "xyz", target: "method", arguments: try numbers($0), streams: [], headers: [:])
+                .invocation(
+                    id: "xyz", target: "method", arguments: try numbers($0), streams: [], headers: [:], isStream: true)
             },
             json: #"{"type":4,"invocationId":"xyz","target":"method","arguments":[42]}"#,
             messagePack: "960480a378797aa66d6574686f64912a90"),
         Example(
-            message: { .streamItem(id: "xyz", item: try number($0), headers: [:]) },
+            message: { .streamItem(id: "xyz", item: try number($0)) },
             json: #"{"type":2,"invocationId":"xyz","item":42}"#,
             messagePack: "940280a378797a2a"),
         Example(
-            message: { _ in .completion(id: "xyz", .error("Error"), headers: [:]) },
+            message: { _ in .completion(id: "xyz", .error("Error")) },
             json: #"{"type":3,"invocationId":"xyz","error":"Error"}"#,
             messagePack: "950380a378797a01a54572726f72"),
         Example(
-            message: { _ in .completion(id: "xyz", .void, headers: [:]) },
+            message: { _ in .completion(id: "xyz", .void) },
             json: #"{"type":3,"invocationId":"xyz"}"#,
             messagePack: "940380a378797a02"),
         Example(
-            message: { .completion(id: "xyz", .value(try number($0)), headers: [:]) },
+            message: { .completion(id: "xyz", .value(try number($0))) },
             json: #"{"type":3,"invocationId":"xyz","result":42}"#,
             messagePack: "950380a378797a032a"),
         Example(
-            message: { _ in .cancelInvocation(id: "xyz", headers: [:]) },
+            message: { _ in .cancelInvocation(id: "xyz") },
             json: #"{"type":5,"invocationId":"xyz"}"#,
             messagePack: "930580a378797a"),
         Example(message: { _ in .ping }, json: #"{"type":6}"#, messagePack: "9106"),
@@ -135,7 +136,7 @@ struct HubCodecTests {
         #expect(try read(#"{"type":99}"#) == nil)
         #expect(
             try read(#"{"type":3,"invocationId":"1","error":"x","result":null}"#)
-                == .completion(id: "1", .error("x"), headers: [:]))
+                == .completion(id: "1", .error("x")))
     }
 
     static let broken = [
@@ -189,7 +190,9 @@ struct HubCodecTests {
                         var reader = FrameReader(isBinary: codec.isBinary, maximum: 1000)
                         reader.append(ByteBuffer(bytes: bytes))
                         while let frame = try reader.next() {
-                            guard case .invocation(_, _, let arguments, _, _) = try codec.read(frame) else { continue }
+                            guard case .invocation(_, _, let arguments, _, _, _) = try codec.read(frame) else {
+                                continue
+                            }
                             let all = HubArguments(method: "", headers: [:], codec: codec, array: arguments)
                             _ = try all.count
                             _ = try all.decodeAll(HubValue.self)

@@ -281,7 +281,7 @@ struct PeerTests {
         try await Peers.with("server", "values.py") { peer in
             for value in values {
                 var bytes = ByteBuffer()
-                try MessagePackEncoder().encode(value, into: &bytes)
+                try MessagePackNode.encode(value, into: &bytes)
                 try peer.writeLine(bytes.hex)
                 let line = try await peer.nextLine { $0.contains("\t") }
                 // msgpack writes the shortest form too, so they are the same bytes.

@@ -6,19 +6,14 @@ import NIOCore
 /// let sum: Int = try await connection.invoke("Sum", streams: [ClientStream(numbers)])
 /// ```
 public struct ClientStream: Sendable {
-    private let body: @Sendable (any HubCodec, @Sendable (ByteBuffer) async throws -> Void) async throws -> Void
+    /// Encodes and sends each element.
+    let forEach: @Sendable (any HubCodec, @Sendable (ByteBuffer) async throws -> Void) async throws -> Void
 
     /// Sends each element as the sequence produces it. An error of the sequence ends the stream, and its description is
     /// sent to the hub. Iteration stops when the invocation is over.
     public init<Items: AsyncSequence & Sendable>(_ items: Items) where Items.Element: Encodable & Sendable {
-        body = { codec, send in
+        forEach = { codec, send in
             for try await item in items { try await send(try codec.encode(item)) }
         }
-    }
-
-    func forEach(
-        _ codec: any HubCodec, _ send: @Sendable (ByteBuffer) async throws -> Void
-    ) async throws {
-        try await body(codec, send)
     }
 }

@@ -1,14 +1,9 @@
 import NIOCore
+import ReconnectionDelays
 import Support
 
 /// The handlers, by the names of the methods that the hub calls.
 final class MethodHandlers: Sendable {
-    /// Names one handler.
-    struct Token: Sendable {
-        let method: String
-        let number: UInt64
-    }
-
     typealias Listener = @Sendable (HubArguments) async throws -> Void
     typealias Responder = @Sendable (HubArguments) async throws -> ByteBuffer
 
@@ -26,20 +21,20 @@ final class MethodHandlers: Sendable {
 
     private let state = Locked(State())
 
-    func add(_ method: String, _ listener: @escaping Listener) -> Token {
+    func add(_ method: String, _ listener: @escaping Listener) -> HandlerRegistration {
         change(method) { entry, number in entry.listeners.append((number, listener)) }
     }
 
-    func add(_ method: String, _ responder: @escaping Responder) -> Token {
+    func add(_ method: String, _ responder: @escaping Responder) -> HandlerRegistration {
         change(method) { entry, number in entry.responder = (number, responder) }
     }
 
-    func remove(_ token: Token) {
+    private func remove(_ key: String, _ number: UInt64) {
         state.withLock { state in
-            guard var entry = state.entries[token.method] else { return }
-            entry.listeners.removeAll { $0.number == token.number }
-            if entry.responder?.number == token.number { entry.responder = nil }
-            state.entries[token.method] = entry.listeners.isEmpty && entry.responder == nil ? nil : entry
+            guard var entry = state.entries[key] else { return }
+            entry.listeners.removeAll { $0.number == number }
+            if entry.responder?.number == number { entry.responder = nil }
+            state.entries[key] = entry.listeners.isEmpty && entry.responder == nil ? nil : entry
         }
     }
 
@@ -49,12 +44,13 @@ final class MethodHandlers: Sendable {
 
     subscript(_ method: String) -> Entry? { state.withLock { $0.entries[method.lowercased()] } }
 
-    private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> Token {
+    private func change(_ method: String, _ body: (inout Entry, UInt64) -> Void) -> HandlerRegistration {
         let key = method.lowercased()
-        return state.withLock { state in
+        let number = state.withLock { state in
             state.last += 1
             body(&state.entries[key, default: Entry()], state.last)
-            return Token(method: key, number: state.last)
+            return state.last
         }
+        return HandlerRegistration { [weak self] in self?.remove(key, number) }
     }
 }

@@ -64,6 +64,39 @@ extension HubConnection {
         return HubStream(codec: codec, items: try await openStream(method, bytes, streams, headers))
     }
 
+    // MARK: - Any number of arguments
+
+    /// Calls a method of the hub with arguments whose number is only known at run time, and waits for its result.
+    ///
+    /// - Throws: as ``invoke(_:_:streams:headers:returning:)``.
+    public nonisolated func invoke<Result: Decodable & Sendable>(
+        _ method: String, arguments: [any Encodable & Sendable], headers: [String: String] = [:],
+        returning: Result.Type = Result.self
+    ) async throws(SignalRError) -> Result {
+        let result = try await call(method, try codec.encodeArguments(arguments), [], headers)
+        return try codec.decode(Result.self, from: result ?? codec.null)
+    }
+
+    /// Calls a method of the hub with arguments whose number is only known at run time, without waiting for it.
+    ///
+    /// - Throws: as ``send(_:_:streams:headers:)``.
+    public nonisolated func send(
+        _ method: String, arguments: [any Encodable & Sendable], headers: [String: String] = [:]
+    ) async throws(SignalRError) {
+        try await post(method, try codec.encodeArguments(arguments), [], headers)
+    }
+
+    /// Calls a method of the hub that returns a stream, with arguments whose number is only known at run time.
+    ///
+    /// - Throws: as ``stream(_:_:streams:headers:of:)``.
+    public nonisolated func stream<Item: Decodable & Sendable>(
+        _ method: String, arguments: [any Encodable & Sendable], headers: [String: String] = [:],
+        of: Item.Type = Item.self
+    ) async throws(SignalRError) -> HubStream<Item> {
+        let bytes = try codec.encodeArguments(arguments)
+        return HubStream(codec: codec, items: try await openStream(method, bytes, [], headers))
+    }
+
     // MARK: - On the event loop
 
     func call(
@@ -73,9 +106,7 @@ extension HubConnection {
         let id = session.nextID()
         let outcome = Outcome<Result<ByteBuffer?, SignalRError>>()
         session.pending[id] = .result(outcome)
-        let ids = streams.map { _ in session.nextID() }
-        transmit(.invocation(id: id, target: method, arguments: arguments, streams: ids, headers: headers), session)
-        beginUploads(streams, ids, of: id, session)
+        invoke(id, method, arguments, streams, headers, session)
         guard let result = await outcome.value() else {
             cancel(id, session)
             throw SignalRError(.cancelled, "the task that called '\(method)' was cancelled")
@@ -86,10 +117,7 @@ extension HubConnection {
     func post(
         _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream], _ headers: [String: String]
     ) async throws(SignalRError) {
-        let session = try await writableSession()
-        let ids = streams.map { _ in session.nextID() }
-        transmit(.invocation(id: nil, target: method, arguments: arguments, streams: ids, headers: headers), session)
-        beginUploads(streams, ids, of: nil, session)
+        invoke(nil, method, arguments, streams, headers, try await writableSession())
     }
 
     func openStream(
@@ -107,10 +135,7 @@ extension HubConnection {
             }
         }
         session.pending[id] = .stream(items)
-        let ids = streams.map { _ in session.nextID() }
-        transmit(
-            .streamInvocation(id: id, target: method, arguments: arguments, streams: ids, headers: headers), session)
-        beginUploads(streams, ids, of: id, session)
+        invoke(id, method, arguments, streams, headers, isStream: true, session)
         return items
     }
 
@@ -118,17 +143,24 @@ extension HubConnection {
     private func cancel(_ id: String, _ session: HubSession) {
         guard session.pending.removeValue(forKey: id) != nil else { return }
         endUploads(of: id, session)
-        transmit(.cancelInvocation(id: id, headers: [:]), session)
+        transmit(.cancelInvocation(id: id), session)
     }
 
     // MARK: - Streams to the hub
 
-    private func beginUploads(
-        _ streams: [ClientStream], _ ids: [String], of invocation: String?, _ session: HubSession
+    /// Sends an invocation, and then the streams to the hub that belong to it.
+    private func invoke(
+        _ id: String?, _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream],
+        _ headers: [String: String], isStream: Bool = false, _ session: HubSession
     ) {
+        let ids = streams.map { _ in session.nextID() }
+        transmit(
+            .invocation(
+                id: id, target: method, arguments: arguments, streams: ids, headers: headers, isStream: isStream),
+            session)
+        let (invocation, number) = (id, session.number)
         for (stream, id) in zip(streams, ids) {
             session.uploads[id] = Upload(invocation: invocation)
-            let number = session.number
             session.uploads[id]?.task = Task { [codec] in
                 do {
                     try await stream.forEach(codec) { bytes in try await self.upload(bytes, id, number) }
@@ -145,12 +177,12 @@ extension HubConnection {
         guard session.number == number, session.uploads[id] != nil else {
             throw SignalRError(.cancelled, "the hub does not want more of the stream")
         }
-        transmit(.streamItem(id: id, item: item, headers: [:]), session)
+        transmit(.streamItem(id: id, item: item), session)
     }
 
     private func endUpload(_ id: String, _ completion: HubCompletion, _ number: UInt64) {
         guard let session, session.number == number, session.uploads.removeValue(forKey: id) != nil else { return }
-        transmit(.completion(id: id, completion, headers: [:]), session)
+        transmit(.completion(id: id, completion), session)
     }
 
     /// The invocation is over, and the hub does not want more of its streams.

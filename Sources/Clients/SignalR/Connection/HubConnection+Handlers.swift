@@ -14,7 +14,7 @@ extension HubConnection {
     public nonisolated func on<each Parameter: Decodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Void
     ) -> HandlerRegistration {
-        register(method) { (arguments: HubArguments) async throws -> Void in
+        handlers.add(method) { (arguments: HubArguments) async throws -> Void in
             var reader = try ArgumentReader(arguments)
             try await handler(repeat try reader.next((each Parameter).self))
         }
@@ -32,7 +32,7 @@ extension HubConnection {
     public nonisolated func on<each Parameter: Decodable & Sendable, Result: Encodable & Sendable>(
         _ method: String, _ handler: @escaping @Sendable (repeat each Parameter) async throws -> Result
     ) -> HandlerRegistration {
-        register(method) { [codec] (arguments: HubArguments) async throws -> ByteBuffer in
+        handlers.add(method) { [codec] (arguments: HubArguments) async throws -> ByteBuffer in
             var reader = try ArgumentReader(arguments)
             return try codec.encode(try await handler(repeat try reader.next((each Parameter).self)))
         }
@@ -47,27 +47,11 @@ extension HubConnection {
     public nonisolated func onAny(
         _ method: String, _ handler: @escaping @Sendable (HubArguments) async throws -> Void
     ) -> HandlerRegistration {
-        register(method) { (arguments: HubArguments) async throws -> Void in try await handler(arguments) }
+        handlers.add(method, handler)
     }
 
     /// Removes all handlers of a method. ``HandlerRegistration/cancel()`` removes a single one.
     public nonisolated func off(_ method: String) { handlers.removeAll(method) }
-
-    private nonisolated func register(
-        _ method: String, _ listener: @escaping MethodHandlers.Listener
-    ) -> HandlerRegistration {
-        registration(of: handlers.add(method, listener))
-    }
-
-    private nonisolated func register(
-        _ method: String, _ responder: @escaping MethodHandlers.Responder
-    ) -> HandlerRegistration {
-        registration(of: handlers.add(method, responder))
-    }
-
-    private nonisolated func registration(of token: MethodHandlers.Token) -> HandlerRegistration {
-        HandlerRegistration { [weak handlers] in handlers?.remove(token) }
-    }
 
     // MARK: - Lifecycle
 

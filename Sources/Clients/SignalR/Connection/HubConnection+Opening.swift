@@ -86,12 +86,12 @@ extension HubConnection {
             case .redirect(let url, let accessToken):
                 logger.debug("redirected", metadata: ["url": "\(ServerURL.withoutCredentials(url))"])
                 let address = try HubAddress(url)
-                guard address.isSecure || !maker.address.isSecure else {
+                guard address.endpoint.isSecure || !maker.address.endpoint.isSecure else {
                     throw SignalRError(
                         .negotiationFailed,
                         "the server redirected the connection from TLS to \(address.text) without it, which is refused")
                 }
-                if !address.isSameServer(as: maker.address) {
+                if address.endpoint != maker.address.endpoint {
                     // The user gave token and headers to the first server alone.
                     maker.headers = Self.ownHeaders
                     maker.token = nil
@@ -156,30 +156,19 @@ extension HubConnection {
 
     /// Opens the session's transport: the first one, or a new one to resume a broken connection.
     func openTransport(_ session: HubSession) async throws(SignalRError) {
-        let timeout = TimeAmount(options.handshakeTimeout)
-        switch session.kind {
-        case .webSockets:
-            let headers = try await session.maker.authorizedHeaders()
-            let transport = WebSocketTransport(
-                eventLoop: eventLoop, isBinary: codec.isBinary, events: events(of: session))
+        guard session.kind == .webSockets else {
+            let transport = HTTPTransport(
+                session.kind, dialer, session.maker, options, maximumEvent: maximumPiece, events: events(of: session))
             session.transport = transport
-            let opened = WebSocketUpgrade.open(
-                dialer, session.maker.address, headers: headers, transport: transport,
-                maximumFrame: maximumPiece)
-            _ = try await opened.value(orDispose: { $0.close(promise: nil) })
-        case .serverSentEvents:
-            let headers = try await session.maker.authorizedHeaders()
-            let (transport, opened) = ServerSentEventsTransport.open(
-                dialer, session.maker, headers: headers, timeout: timeout, maximumEvent: maximumPiece,
-                events: events(of: session))
-            session.transport = transport
-            try await opened.value()
-        case .longPolling:
-            let (transport, opened) = LongPollingTransport.open(
-                dialer, session.maker, options, events: events(of: session))
-            session.transport = transport
-            try await opened.value()
+            return try await transport.open().value()
         }
+        let headers = try await session.maker.authorizedHeaders()
+        let transport = WebSocketTransport(
+            eventLoop: eventLoop, isBinary: codec.isBinary, events: events(of: session))
+        session.transport = transport
+        let opened = WebSocketUpgrade.open(
+            dialer, session.maker.address, headers: headers, transport: transport, maximumFrame: maximumPiece)
+        _ = try await opened.value(orDispose: { $0.close(promise: nil) })
     }
 
     /// Bytes of the largest WebSocket frame or event: one message with its framing, or many small ones.
@@ -204,9 +193,7 @@ extension HubConnection {
         guard let result else { throw SignalRError(.cancelled, "the task was cancelled") }
         try result.get()
     }
-}
 
-extension HubConnection {
     /// Looks whether a text is the address of a hub, as ``start()`` does, without connecting.
     ///
     /// - Throws: ``SignalRError/Code/invalidURL`` with what an address looks like.

@@ -9,7 +9,7 @@ extension HubConnection {
         session.frames.append(bytes)
         guard session.isHandshakeDone else {
             do throws(SignalRError) {
-                guard try HubHandshake.readResponse(&session.frames.pending) else { return }
+                guard try HubHandshake.readResponse(&session.frames) else { return }
                 session.isHandshakeDone = true
                 session.handshake.resolve(.success(()))
             } catch {
@@ -40,10 +40,13 @@ extension HubConnection {
 
     private func handle(_ message: HubMessage, _ session: HubSession) throws(SignalRError) {
         switch message {
-        case .invocation(let id, let target, let arguments, _, let headers):
+        case .invocation(let id, let target, _, _, _, true):
+            let text = "this client has no method '\(target)' that returns a stream"
+            if let id { transmitAnswer(id, .error(text), session) }
+        case .invocation(let id, let target, let arguments, _, let headers, false):
             handleInvocation(
                 id, HubArguments(method: target, headers: headers, codec: codec, array: arguments), session)
-        case .streamItem(let id, let item, _):
+        case .streamItem(let id, let item):
             guard case .stream(let items) = session.pending[id] else { return }
             if !items.add(item, piece: receivedPieces) {
                 session.pending[id] = nil
@@ -51,17 +54,11 @@ extension HubConnection {
                     SignalRError(
                         .bufferOverflow,
                         "the stream's items arrived faster than they were consumed: \(items.limit) bytes are buffered"))
-                transmit(.cancelInvocation(id: id, headers: [:]), session)
+                transmit(.cancelInvocation(id: id), session)
             }
-        case .completion(let id, let completion, _):
-            complete(id, completion, session)
-        case .streamInvocation(let id, let target, _, _, _):
-            let text = "this client has no method '\(target)' that returns a stream"
-            transmitAnswer(id, .error(text), session)
-        case .cancelInvocation(let id, _):
-            session.answers.cancel(id)
-        case .ping:
-            break
+        case .completion(let id, let completion): complete(id, completion, session)
+        case .cancelInvocation(let id): session.answers.cancel(id)
+        case .ping: break
         case .close(let error, let allowReconnect):
             let error = error.map { SignalRError(.closedByServer, "the hub closed the connection: \($0)") }
             over(session, error, mayReconnect: allowReconnect)

@@ -53,7 +53,7 @@ extension HubConnection {
     /// Sends the answer to a call of the hub. Senders suspend while the hub reads nothing; answers cannot, so reading
     /// from the hub stops instead.
     func transmitAnswer(_ id: String, _ completion: HubCompletion, _ session: HubSession) {
-        session.noteAnswer(transmit(.completion(id: id, completion, headers: [:]), session))
+        session.noteAnswer(transmit(.completion(id: id, completion), session))
         guard session.isLogOverfull else { return }
         let what = "the hub asked for results but does not acknowledge them, and too many are unacknowledged"
         over(session, SignalRError(.bufferOverflow, what), mayReconnect: true)

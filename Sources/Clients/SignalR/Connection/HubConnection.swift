@@ -39,7 +39,10 @@ public actor HubConnection {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { eventLoop.executor.asUnownedSerialExecutor() }
 
     var phase = ConnectionState.disconnected {
-        didSet { status.withLock { $0.state = phase } }
+        didSet {
+            let open = phase == .connected ? session : nil
+            status.withLock { $0 = Status(state: phase, connectionID: open?.connectionID, transport: open?.kind) }
+        }
     }
     /// Counts starts and ends, so that work of an earlier run does not affect a later one.
     var run: UInt64 = 0
@@ -154,10 +157,6 @@ public actor HubConnection {
         opening = nil
         session.isOpen = true
         openedAt = options.now()
-        status.withLock {
-            $0.connectionID = session.connectionID
-            $0.transport = session.kind
-        }
         phase = .connected
         logger.debug("open", metadata: ["url": "\(url)", "transport": "\(session.kind)"])
         startTimers(session)
@@ -217,10 +216,6 @@ public actor HubConnection {
     func finish(_ error: SignalRError?) {
         run += 1
         phase = .disconnected
-        status.withLock {
-            $0.connectionID = nil
-            $0.transport = nil
-        }
         logger.debug("closed", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
         lifecycle.emit(.closed(error))
         let stopping = stopping

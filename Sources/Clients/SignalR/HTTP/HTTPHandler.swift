@@ -49,9 +49,6 @@ final class HTTPHandler: ChannelDuplexHandler {
         context.writeAndFlush(Self.wrapOutboundOut(.end(nil)), promise: nil)
     }
 
-    /// Fails the exchange under way and closes the connection.
-    func close(_ error: SignalRError) { end(error) }
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard let exchange else { return }
         switch Self.unwrapInboundIn(data) {
@@ -88,7 +85,8 @@ final class HTTPHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(error) }
 
-    private func end(_ error: any Error) {
+    /// Fails the exchange under way and closes the connection.
+    func end(_ error: any Error) {
         let exchange = exchange
         self.exchange = nil
         isReusable = false

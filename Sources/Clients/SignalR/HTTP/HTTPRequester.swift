@@ -1,6 +1,7 @@
 import ClientTransport
 import NIOCore
 import NIOHTTP1
+import Support
 
 /// Sends requests one after the other, over one connection if the server keeps it alive. On its event loop only.
 final class HTTPRequester {
@@ -44,11 +45,11 @@ final class HTTPRequester {
                 exchange, SignalRError(.timedOut, "\(request.address.hostHeader) did not answer within \(seconds) s"))
         }
         if let handler, handler.isIdle, .now() - handler.idleSince < Self.maximumIdle, let address,
-            address.isSameServer(as: request.address)
+            address.endpoint == request.address.endpoint
         {
             handler.begin(exchange)
         } else {
-            handler?.close(SignalRError(.stopped, "no longer needed"))
+            handler?.end(SignalRError(.stopped, "no longer needed"))
             handler = nil
             connect(exchange)
         }
@@ -60,19 +61,19 @@ final class HTTPRequester {
         isClosed = true
         let error = SignalRError(.stopped, "the connection was stopped")
         current.map { giveUp($0, error) }
-        handler?.close(error)
+        handler?.end(error)
     }
 
     private func giveUp(_ exchange: HTTPExchange, _ error: SignalRError) {
         guard current === exchange else { return }
         current = nil
-        handler?.close(error)
+        handler?.end(error)
         // Has no effect if it was failed already: a promise takes the first result only.
         exchange.fail(error)
     }
 
     private func connect(_ exchange: HTTPExchange) {
-        let connecting = dialer.connect(to: exchange.request.address) { channel in
+        let connecting = dialer.connect(to: exchange.request.address.endpoint) { channel in
             try channel.pipeline.syncOperations.addHTTPClientHandlers()
             try channel.pipeline.syncOperations.addHandler(HTTPHandler())
         }
@@ -96,8 +97,75 @@ final class HTTPRequester {
     }
 }
 
-extension HubAddress {
-    func isSameServer(as other: HubAddress) -> Bool {
-        isSecure == other.isSecure && host == other.host && port == other.port
+/// One request and its reply. On its event loop only.
+final class HTTPExchange {
+    let request: HTTPRequest
+    let promise: EventLoopPromise<HTTPReply>
+    /// Receives the body of a successful reply as it arrives; without it the body is collected.
+    let onBody: ((ByteBuffer) -> Void)?
+    /// Called with the head of a successful reply, after which the deadline no longer applies.
+    let onHead: ((HTTPReply) -> Void)?
+    var deadline: Scheduled<Void>?
+    var reply: HTTPReply?
+
+    init(
+        _ request: HTTPRequest, _ promise: EventLoopPromise<HTTPReply>, onHead: ((HTTPReply) -> Void)?,
+        onBody: ((ByteBuffer) -> Void)?
+    ) {
+        self.request = request
+        self.promise = promise
+        self.onHead = onHead
+        self.onBody = onBody
+    }
+
+    func succeed(_ reply: HTTPReply) {
+        deadline?.cancel()
+        promise.succeed(reply)
+    }
+
+    func fail(_ error: any Error) {
+        deadline?.cancel()
+        promise.fail(Dialer.explain(error, request.address))
+    }
+}
+
+extension Dialer {
+    /// What went wrong, in words that a user can act on.
+    static func explain(_ error: any Error, _ address: HubAddress) -> SignalRError {
+        let what = "cannot connect to \(address.hostHeader)"
+        switch ConnectFailure(error) {
+        case .timedOut(let reason): return SignalRError(.timedOut, "\(what): \(reason)")
+        case .unreachable(let reason): return SignalRError(.connectionFailed, "\(what): \(reason)")
+        case .tls(let failure):
+            let cause = failure.kind == .noTLS ? failure.adding("; did you mean http:// or ws://?") : failure
+            return SignalRError(.tlsFailed, "\(what): TLS failed", cause: cause)
+        case .other(let error as SignalRError): return error
+        case .other(HTTPParserError.invalidEOFState):
+            return SignalRError(
+                .connectionLost, "\(address.hostHeader) closed the connection in the middle of an answer")
+        case .other(let error as HTTPParserError):
+            return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
+        case .other(let error): return SignalRError(.connectionFailed, what, cause: error)
+        }
+    }
+}
+
+extension EventLoopFuture where Value: Sendable {
+    /// The future's value, or an error at once when the task is cancelled.
+    ///
+    /// - Parameter dispose: receives a value that arrives after the task was cancelled, to close what it holds.
+    func value(
+        isolation: isolated (any Actor)? = #isolation, orDispose dispose: @escaping @Sendable (Value) -> Void = { _ in }
+    ) async throws(SignalRError) -> Value {
+        let outcome = Outcome<Result<Value, any Error>>()
+        whenComplete { result in
+            if !outcome.resolve(result), case .success(let value) = result { dispose(value) }
+        }
+        guard let result = await outcome.value() else { throw SignalRError(.cancelled, "the task was cancelled") }
+        switch result {
+        case .success(let value): return value
+        case .failure(let error as SignalRError): throw error
+        case .failure(let error): throw SignalRError(.connectionFailed, "the connection failed", cause: error)
+        }
     }
 }

@@ -6,13 +6,19 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Decodes values from MessagePack. It is safe for bytes from the network: lengths are checked against the bytes
+/// The bytes of one value, and its coding path.
+///
+/// It decodes values from MessagePack, and is safe for bytes from the network: lengths are checked against the bytes
 /// available before anything is allocated, and nesting is limited.
-struct MessagePackDecoder: Sendable {
+struct MessagePackValue: Decoder, SingleValueDecodingContainer {
+    let bytes: ByteBuffer
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
     /// Decodes the one value in the bytes.
     ///
     /// - Throws: `DecodingError` or ``MessagePackError``.
-    func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         var rest = bytes
         let value = try rest.readMessagePackValue()
         guard rest.readableBytes == 0 else {
@@ -20,13 +26,6 @@ struct MessagePackDecoder: Sendable {
         }
         return try MessagePackValue(bytes: value, codingPath: []).decode(type)
     }
-}
-
-/// The bytes of one value, and its coding path.
-struct MessagePackValue: Decoder {
-    let bytes: ByteBuffer
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard codingPath.count < MessagePackNode.maximumDepth else {
@@ -34,6 +33,11 @@ struct MessagePackValue: Decoder {
         }
         let special: Any? =
             switch type {
+            case is Bool.Type: try bool()
+            case is String.Type: try string()
+            case is Double.Type: try number()
+            case is Float.Type: try float()
+            case let type as any FixedWidthInteger.Type: try integer(type)
             case is Data.Type: try binary().map { Data($0.readableBytesView) }
             case is [UInt8].Type: try binary().map { Array($0.readableBytesView) }
             case is Date.Type: try date()
@@ -50,7 +54,7 @@ struct MessagePackValue: Decoder {
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try MessagePackUnkeyedDecoding(self) }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer { MessagePackSingleDecoding(value: self) }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
     // MARK: - Scalars
 
@@ -59,9 +63,9 @@ struct MessagePackValue: Decoder {
         return (try rest.readMessagePack(), rest)
     }
 
-    var isNull: Bool { (try? item().0) == .null }
+    func decodeNil() -> Bool { (try? item().0) == .null }
 
-    func bool() throws -> Bool {
+    private func bool() throws -> Bool {
         guard case (.bool(let value), _) = try item() else { throw mismatch(Bool.self) }
         return value
     }
@@ -88,7 +92,7 @@ struct MessagePackValue: Decoder {
         return value
     }
 
-    func number() throws -> Double {
+    private func number() throws -> Double {
         switch try item().0 {
         case .integer(let value): Double(value)
         case .unsigned(let value): Double(value)
@@ -99,7 +103,7 @@ struct MessagePackValue: Decoder {
     }
 
     /// Rounds a number to a `Float`. One beyond its range is an error, not an infinity.
-    func float() throws -> Float {
+    private func float() throws -> Float {
         let number = try number()
         let rounded = Float(number)
         guard rounded.isFinite || !number.isFinite else { throw corrupted("a number that does not fit Float") }
@@ -152,7 +156,7 @@ private struct MessagePackKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerP
 
     func contains(_ key: Key) -> Bool { values[key.stringValue] != nil }
 
-    func decodeNil(forKey key: Key) throws -> Bool { try value(key).isNull }
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key).decodeNil() }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try value(key).decode(type) }
 
@@ -235,28 +239,47 @@ private struct MessagePackUnkeyedDecoding: UnkeyedDecodingContainer {
     }
 }
 
-private struct MessagePackSingleDecoding: SingleValueDecodingContainer {
-    let value: MessagePackValue
-    var codingPath: [any CodingKey] { value.codingPath }
+/// Points in time as the MessagePack specification's extension type -1.
+enum MessagePackTimestamp {
+    static var type: Int8 { -1 }
 
-    func decodeNil() -> Bool { value.isNull }
-    func decode(_ type: Bool.Type) throws -> Bool { try value.bool() }
-    func decode(_ type: String.Type) throws -> String { try value.string() }
-    func decode(_ type: Double.Type) throws -> Double { try value.number() }
-    func decode(_ type: Float.Type) throws -> Float { try value.float() }
-    func decode(_ type: Int.Type) throws -> Int { try value.integer(type) }
-    func decode(_ type: Int8.Type) throws -> Int8 { try value.integer(type) }
-    func decode(_ type: Int16.Type) throws -> Int16 { try value.integer(type) }
-    func decode(_ type: Int32.Type) throws -> Int32 { try value.integer(type) }
-    func decode(_ type: Int64.Type) throws -> Int64 { try value.integer(type) }
-    func decode(_ type: UInt.Type) throws -> UInt { try value.integer(type) }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try value.integer(type) }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try value.integer(type) }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try value.integer(type) }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try value.integer(type) }
+    static func write(_ date: Date, into buffer: inout ByteBuffer) throws(MessagePackError) {
+        let time = date.timeIntervalSince1970
+        guard let seconds = Int64(exactly: time.rounded(.down)) else {
+            throw MessagePackError(description: "the date \(time) s after 1970 is out of range")
+        }
+        let nanoseconds = UInt32(min(((time - time.rounded(.down)) * 1e9).rounded(), 999_999_999))
+        switch seconds {
+        case 0...Int64(UInt32.max) where nanoseconds == 0:
+            buffer.writeMultipleIntegers(UInt8(0xD6), type, UInt32(seconds))
+        case 0..<1 << 34:
+            buffer.writeMultipleIntegers(UInt8(0xD7), type, UInt64(nanoseconds) << 34 | UInt64(seconds))
+        default:
+            buffer.writeMultipleIntegers(UInt8(0xC7), UInt8(12), type, nanoseconds, seconds)
+        }
+    }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        // `type.init(from:)` asks for this container again when the type wraps only itself.
-        try value.decode(type)
+    static func read(_ body: ByteBuffer) throws(MessagePackError) -> Date {
+        var body = body
+        let seconds: Int64
+        let nanoseconds: UInt32
+        switch body.readableBytes {
+        case 4:
+            seconds = Int64(body.readInteger(as: UInt32.self) ?? 0)
+            nanoseconds = 0
+        case 8:
+            let both = body.readInteger(as: UInt64.self) ?? 0
+            seconds = Int64(both & (1 << 34 - 1))
+            nanoseconds = UInt32(both >> 34)
+        case 12:
+            nanoseconds = body.readInteger(as: UInt32.self) ?? 0
+            seconds = body.readInteger(as: Int64.self) ?? 0
+        default:
+            throw MessagePackError(description: "a timestamp of \(body.readableBytes) bytes")
+        }
+        guard nanoseconds < 1_000_000_000 else {
+            throw MessagePackError(description: "a timestamp with \(nanoseconds) ns")
+        }
+        return Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9)
     }
 }

@@ -6,18 +6,9 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Encodes values as MessagePack: structures as maps keyed by name, `Data` and `[UInt8]` as binary, `Date` as a
-/// timestamp.
-struct MessagePackEncoder: Sendable {
-    /// - Throws: `EncodingError` or ``MessagePackError``.
-    func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws {
-        let node = MessagePackNode()
-        try node.encode(value, path: [])
-        try node.write(into: &buffer, depth: 0)
-    }
-}
-
-/// A value while it is being encoded: how many values it contains is only known at the end.
+/// A value while it is being encoded as MessagePack: how many values it contains is only known at the end.
+///
+/// Structures are maps keyed by name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
 final class MessagePackNode {
     private enum Content {
         case nothing
@@ -37,6 +28,15 @@ final class MessagePackNode {
         case .array(let items): items.count
         case .map(let items): items.count
         }
+    }
+
+    /// Encodes a value.
+    ///
+    /// - Throws: `EncodingError` or ``MessagePackError``.
+    static func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws {
+        let node = MessagePackNode()
+        try node.encode(value, path: [])
+        node.write(into: &buffer)
     }
 
     func becomeArray() { if case .nothing = content { content = .array([]) } }
@@ -82,6 +82,17 @@ final class MessagePackNode {
             return set { $0.writeMessagePack(binary: bytes) }
         }
         switch value {
+        case let flag as Bool: set { $0.writeMessagePack(flag) }
+        case let text as String: set { $0.writeMessagePack(text) }
+        case let number as Double: set { $0.writeMessagePack(number) }
+        case let number as Float: set { $0.writeMessagePack(number) }
+        case let number as any FixedWidthInteger where number.bitWidth <= 64:
+            set { buffer in
+                guard let signed = Int64(exactly: number) else {
+                    return buffer.writeMessagePack(UInt64(truncatingIfNeeded: number))
+                }
+                buffer.writeMessagePack(signed)
+            }
         case let data as Data: set { $0.writeMessagePack(binary: data) }
         case let date as Date: try set { try MessagePackTimestamp.write(date, into: &$0) }
         case let url as URL: set { $0.writeMessagePack(url.absoluteString) }
@@ -89,7 +100,7 @@ final class MessagePackNode {
         }
     }
 
-    func write(into buffer: inout ByteBuffer, depth: Int) throws {
+    private func write(into buffer: inout ByteBuffer) {
         switch content {
         case .nothing:
             // A value that encodes nothing, such as a structure without members.
@@ -98,18 +109,18 @@ final class MessagePackNode {
             buffer.writeImmutableBuffer(bytes)
         case .array(let items):
             buffer.writeMessagePack(arrayOf: items.count)
-            for item in items { try item.write(into: &buffer, depth: depth + 1) }
+            for item in items { item.write(into: &buffer) }
         case .map(let items):
             buffer.writeMessagePack(mapOf: items.count)
             for (key, item) in items {
                 buffer.writeMessagePack(key)
-                try item.write(into: &buffer, depth: depth + 1)
+                item.write(into: &buffer)
             }
         }
     }
 }
 
-struct MessagePackNodeEncoder: Encoder {
+struct MessagePackNodeEncoder: Encoder, SingleValueEncodingContainer {
     let node: MessagePackNode
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -124,9 +135,11 @@ struct MessagePackNodeEncoder: Encoder {
         return MessagePackUnkeyedEncoding(node: node, codingPath: codingPath)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer {
-        MessagePackSingleEncoding(node: node, codingPath: codingPath)
-    }
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { node.set { $0.writeMessagePackNull() } }
+
+    func encode<Value: Encodable>(_ value: Value) throws { try node.encode(value, path: codingPath) }
 }
 
 private struct MessagePackKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -182,32 +195,6 @@ private struct MessagePackUnkeyedEncoding: UnkeyedEncodingContainer {
     private func encoder() -> MessagePackNodeEncoder {
         MessagePackNodeEncoder(node: node.append(), codingPath: codingPath + [MessagePackIndex(count)])
     }
-}
-
-private struct MessagePackSingleEncoding: SingleValueEncodingContainer {
-    let node: MessagePackNode
-    let codingPath: [any CodingKey]
-
-    func encodeNil() { node.set { $0.writeMessagePackNull() } }
-    func encode(_ value: Bool) { node.set { $0.writeMessagePack(value) } }
-    func encode(_ value: String) { node.set { $0.writeMessagePack(value) } }
-    func encode(_ value: Double) { node.set { $0.writeMessagePack(value) } }
-    func encode(_ value: Float) { node.set { $0.writeMessagePack(value) } }
-    func encode(_ value: Int) { signed(value) }
-    func encode(_ value: Int8) { signed(value) }
-    func encode(_ value: Int16) { signed(value) }
-    func encode(_ value: Int32) { signed(value) }
-    func encode(_ value: Int64) { signed(value) }
-    func encode(_ value: UInt) { unsigned(value) }
-    func encode(_ value: UInt8) { unsigned(value) }
-    func encode(_ value: UInt16) { unsigned(value) }
-    func encode(_ value: UInt32) { unsigned(value) }
-    func encode(_ value: UInt64) { unsigned(value) }
-
-    func encode<Value: Encodable>(_ value: Value) throws { try node.encode(value, path: codingPath) }
-
-    private func signed(_ value: some SignedInteger) { node.set { $0.writeMessagePack(Int64(value)) } }
-    private func unsigned(_ value: some UnsignedInteger) { node.set { $0.writeMessagePack(UInt64(value)) } }
 }
 
 /// The position of a value in an array.

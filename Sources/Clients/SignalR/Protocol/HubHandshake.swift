@@ -28,13 +28,8 @@ enum HubHandshake {
     /// Consumes the server's response, and leaves the messages that follow it.
     ///
     /// - Returns: whether the response is complete.
-    static func readResponse(_ bytes: inout ByteBuffer) throws(SignalRError) -> Bool {
-        guard let end = bytes.readableBytesView.firstIndex(of: JSONCodec.recordSeparator) else {
-            guard bytes.readableBytes <= maximum else { throw .violation("a handshake without an end") }
-            return false
-        }
-        guard let record = bytes.readSlice(length: end - bytes.readerIndex) else { return false }
-        bytes.moveReaderIndex(forwardBy: 1)
+    static func readResponse(_ frames: inout FrameReader) throws(SignalRError) -> Bool {
+        guard let record = try frames.nextText(maximum) else { return false }
         let response: Response
         do {
             response = try JSONDecoder().decode(Response.self, from: record)

@@ -2,19 +2,20 @@ import NIOCore
 
 /// A message of the hub protocol after the handshake, in either direction.
 ///
-/// Arguments, items and results stay encoded: only their users know their types.
+/// Arguments, items and results stay encoded: only their users know their types. The hub's headers are read for calls
+/// alone.
 enum HubMessage: Sendable, Equatable {
-    /// Calls a method; without an id, no answer is wanted. `arguments` is an encoded array.
-    case invocation(id: String?, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String])
+    /// Calls a method, which returns a stream or not; without an id, no answer is wanted. `arguments` is an encoded
+    /// array.
+    case invocation(
+        id: String?, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String],
+        isStream: Bool = false)
     /// An item of a stream, in either direction.
-    case streamItem(id: String, item: ByteBuffer, headers: [String: String])
+    case streamItem(id: String, item: ByteBuffer)
     /// The end of an invocation or of a stream.
-    case completion(id: String, HubCompletion, headers: [String: String])
-    /// Calls a method that returns a stream.
-    case streamInvocation(
-        id: String, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String])
+    case completion(id: String, HubCompletion)
     /// The caller no longer wants the answer or the stream.
-    case cancelInvocation(id: String, headers: [String: String])
+    case cancelInvocation(id: String)
     /// A keep-alive.
     case ping
     /// The connection ends.
@@ -27,7 +28,7 @@ enum HubMessage: Sendable, Equatable {
     /// Whether the message is counted for stateful reconnects: it has a number and is kept until it is acknowledged.
     var isCounted: Bool {
         switch self {
-        case .invocation, .streamItem, .completion, .streamInvocation, .cancelInvocation: true
+        case .invocation, .streamItem, .completion, .cancelInvocation: true
         case .ping, .close, .ack, .sequence: false
         }
     }

@@ -69,6 +69,112 @@ struct JSONCodec: HubCodec {
         guard let found else { throw .violation("an argument that is not JSON") }
         return found.flatMap { before.getSlice(at: before.readerIndex + $0.lowerBound, length: $0.count) }
     }
+
+    // MARK: - Writing
+
+    func write(_ message: HubMessage, into buffer: inout ByteBuffer) {
+        buffer.writeStaticString("{\"type\":")
+        switch message {
+        case .invocation(let id, let target, let arguments, let streams, let headers, let isStream):
+            buffer.writeStaticString(isStream ? "4" : "1")
+            write(headers, into: &buffer)
+            if let id { buffer.writeJSONMember("invocationId", id) }
+            buffer.writeJSONMember("target", target)
+            buffer.writeStaticString(",\"arguments\":")
+            buffer.writeImmutableBuffer(arguments)
+            write(streams, into: &buffer)
+        case .streamItem(let id, let item):
+            buffer.writeStaticString("2")
+            buffer.writeJSONMember("invocationId", id)
+            buffer.writeStaticString(",\"item\":")
+            buffer.writeImmutableBuffer(item)
+        case .completion(let id, let completion):
+            buffer.writeStaticString("3")
+            buffer.writeJSONMember("invocationId", id)
+            switch completion {
+            case .void: break
+            case .value(let value):
+                buffer.writeStaticString(",\"result\":")
+                buffer.writeImmutableBuffer(value)
+            case .error(let text): buffer.writeJSONMember("error", text)
+            }
+        case .cancelInvocation(let id):
+            buffer.writeStaticString("5")
+            buffer.writeJSONMember("invocationId", id)
+        case .ping: buffer.writeStaticString("6")
+        case .close(let error, let allowReconnect):
+            buffer.writeStaticString("7")
+            if let error { buffer.writeJSONMember("error", error) }
+            if allowReconnect { buffer.writeStaticString(",\"allowReconnect\":true") }
+        case .ack(let number): buffer.writeString("8,\"sequenceId\":\(number)")
+        case .sequence(let number): buffer.writeString("9,\"sequenceId\":\(number)")
+        }
+        buffer.writeInteger(UInt8(ascii: "}"))
+        buffer.writeInteger(Self.recordSeparator)
+    }
+
+    private func write(_ headers: [String: String], into buffer: inout ByteBuffer) {
+        guard !headers.isEmpty else { return }
+        buffer.writeStaticString(",\"headers\":{")
+        for (index, (name, value)) in headers.enumerated() {
+            if index > 0 { separate(into: &buffer) }
+            buffer.writeJSONString(name)
+            buffer.writeStaticString(":")
+            buffer.writeJSONString(value)
+        }
+        buffer.writeStaticString("}")
+    }
+
+    private func write(_ streams: [String], into buffer: inout ByteBuffer) {
+        guard !streams.isEmpty else { return }
+        buffer.writeStaticString(",\"streamIds\":[")
+        for (index, id) in streams.enumerated() {
+            if index > 0 { separate(into: &buffer) }
+            buffer.writeJSONString(id)
+        }
+        endArray(into: &buffer)
+    }
+
+    // MARK: - Reading
+
+    func read(_ bytes: ByteBuffer) throws(SignalRError) -> HubMessage? {
+        let members = try JSONMembers(bytes)
+        guard let type = try members.integer("type") else {
+            throw .violation("a message without a type: \(bytes.excerpt)")
+        }
+        switch type {
+        case 1, 4:
+            return .invocation(
+                id: try type == 4 ? members.required("invocationId") : members.string("invocationId"),
+                target: try members.required("target"), arguments: try members.required("arguments"),
+                streams: try members.value("streamIds", decoder) ?? [],
+                headers: try members.value("headers", decoder) ?? [:], isStream: type == 4)
+        case 2:
+            return .streamItem(id: try members.required("invocationId"), item: try members.required("item"))
+        case 3: return .completion(id: try members.required("invocationId"), try completion(members))
+        case 5: return .cancelInvocation(id: try members.required("invocationId"))
+        case 6: return .ping
+        case 7:
+            return .close(
+                error: try members.string("error"),
+                allowReconnect: try members.value("allowReconnect", decoder) ?? false)
+        case 8, 9:
+            guard let number = try members.integer("sequenceId"), number >= 0 else {
+                throw .violation("a sequence without its number: \(bytes.excerpt)")
+            }
+            return type == 8 ? .ack(number) : .sequence(number)
+        default: return nil
+        }
+    }
+
+    private func completion(_ members: JSONMembers) throws(SignalRError) -> HubCompletion {
+        let result = members["result"]
+        guard let error = try members.string("error") else { return result.map { .value($0) } ?? .void }
+        guard result == nil || members.isNull("result") else {
+            throw .violation("a completion with both a result and an error")
+        }
+        return .error(error)
+    }
 }
 
 extension ByteBuffer {
@@ -95,6 +201,14 @@ extension ByteBuffer {
         let maximum = 100
         let text = String(decoding: readableBytesView.prefix(maximum), as: UTF8.self)
         return readableBytes > maximum ? text + "…" : text
+    }
+
+    /// Appends a member of an object, behind others.
+    fileprivate mutating func writeJSONMember(_ name: StaticString, _ text: String) {
+        writeStaticString(",\"")
+        writeStaticString(name)
+        writeStaticString("\":")
+        writeJSONString(text)
     }
 
     /// Appends a string in quotation marks.

@@ -6,9 +6,6 @@ struct MessagePackCodec: HubCodec {
     let isBinary = true
     var null: ByteBuffer { ByteBuffer(bytes: [0xC0]) }
 
-    private let encoder = MessagePackEncoder()
-    private let decoder = MessagePackDecoder()
-
     // MARK: - Values
 
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError) {
@@ -19,7 +16,7 @@ struct MessagePackCodec: HubCodec {
         case let number as Double: buffer.writeMessagePack(number)
         default:
             do {
-                try encoder.encode(value, into: &buffer)
+                try MessagePackNode.encode(value, into: &buffer)
             } catch {
                 throw SignalRError(
                     .invalidArgument, "a value of type \(Value.self) cannot be encoded as MessagePack", cause: error)
@@ -29,7 +26,7 @@ struct MessagePackCodec: HubCodec {
 
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value {
         do {
-            return try decoder.decode(type, from: bytes)
+            return try MessagePackValue.decode(type, from: bytes)
         } catch {
             throw SignalRError(.invalidResult, "the server's MessagePack is not a \(type)", cause: error)
         }
@@ -57,33 +54,28 @@ struct MessagePackCodec: HubCodec {
     func write(_ message: HubMessage, into buffer: inout ByteBuffer) {
         var body = ByteBuffer()
         switch message {
-        case .invocation(let id, let target, let arguments, let streams, let headers):
-            begin(6, 1, headers, id, into: &body)
-            write(target, arguments, streams, into: &body)
-        case .streamItem(let id, let item, let headers):
-            begin(4, 2, headers, id, into: &body)
+        case .invocation(let id, let target, let arguments, let streams, let headers, let isStream):
+            begin(6, isStream ? 4 : 1, id, headers, into: &body)
+            body.writeMessagePack(target)
+            body.writeImmutableBuffer(arguments)
+            body.writeMessagePack(arrayOf: streams.count)
+            for id in streams { body.writeMessagePack(id) }
+        case .streamItem(let id, let item):
+            begin(4, 2, id, into: &body)
             body.writeImmutableBuffer(item)
-        case .completion(let id, let completion, let headers):
-            if case .void = completion {
-                begin(4, 3, headers, id, into: &body)
-            } else {
-                begin(5, 3, headers, id, into: &body)
-            }
-            switch completion {
-            case .error(let text):
-                body.writeMessagePack(UInt64(ResultKind.error))
-                body.writeMessagePack(text)
-            case .void:
-                body.writeMessagePack(UInt64(ResultKind.void))
-            case .value(let value):
-                body.writeMessagePack(UInt64(ResultKind.value))
-                body.writeImmutableBuffer(value)
-            }
-        case .streamInvocation(let id, let target, let arguments, let streams, let headers):
-            begin(6, 4, headers, id, into: &body)
-            write(target, arguments, streams, into: &body)
-        case .cancelInvocation(let id, let headers):
-            begin(3, 5, headers, id, into: &body)
+        // The result kinds of completions: 1 is an error, 2 nothing, 3 a value.
+        case .completion(let id, .error(let text)):
+            begin(5, 3, id, into: &body)
+            body.writeInteger(1, as: UInt8.self)
+            body.writeMessagePack(text)
+        case .completion(let id, .void):
+            begin(4, 3, id, into: &body)
+            body.writeInteger(2, as: UInt8.self)
+        case .completion(let id, .value(let value)):
+            begin(5, 3, id, into: &body)
+            body.writeInteger(3, as: UInt8.self)
+            body.writeImmutableBuffer(value)
+        case .cancelInvocation(let id): begin(3, 5, id, into: &body)
         case .ping:
             body.writeMultipleIntegers(UInt8(0x91), UInt8(6))
         case .close(let error, let allowReconnect):
@@ -101,15 +93,8 @@ struct MessagePackCodec: HubCodec {
         buffer.writeBuffer(&body)
     }
 
-    /// The result kinds of a completion.
-    private enum ResultKind {
-        static let error = 1
-        static let void = 2
-        static let value = 3
-    }
-
     private func begin(
-        _ count: Int, _ type: UInt8, _ headers: [String: String], _ id: String?, into body: inout ByteBuffer
+        _ count: Int, _ type: UInt8, _ id: String?, _ headers: [String: String] = [:], into body: inout ByteBuffer
     ) {
         body.writeMessagePack(arrayOf: count)
         body.writeInteger(type)
@@ -119,15 +104,6 @@ struct MessagePackCodec: HubCodec {
             body.writeMessagePack(value)
         }
         if let id { body.writeMessagePack(id) } else { body.writeMessagePackNull() }
-    }
-
-    private func write(
-        _ target: String, _ arguments: ByteBuffer, _ streams: [String], into body: inout ByteBuffer
-    ) {
-        body.writeMessagePack(target)
-        body.writeImmutableBuffer(arguments)
-        body.writeMessagePack(arrayOf: streams.count)
-        for id in streams { body.writeMessagePack(id) }
     }
 
     // MARK: - Reading
@@ -143,31 +119,21 @@ struct MessagePackCodec: HubCodec {
     private func message(_ bytes: ByteBuffer) throws(MessagePackError) -> HubMessage? {
         var fields = try Fields(bytes)
         let type = try fields.integer()
+        let headers = (1...5).contains(type) ? try fields.headers() : [:]
         switch type {
         case 1, 4:
-            let headers = try fields.headers()
-            let id = try fields.optionalString()
-            let target = try fields.string()
-            let arguments = try fields.value()
-            let streams = fields.isAtEnd ? [] : try fields.strings()
-            if type == 1 {
-                // Some servers send an empty id instead of none.
-                return .invocation(
-                    id: id == "" ? nil : id, target: target, arguments: arguments, streams: streams, headers: headers)
+            // Some servers send an empty id instead of none.
+            let id = try fields.optionalString().flatMap { $0.isEmpty && type == 1 ? nil : $0 }
+            guard id != nil || type == 1 else {
+                throw MessagePackError(description: "an invocation of a stream without an id")
             }
-            guard let id else { throw MessagePackError(description: "an invocation of a stream without an id") }
-            return .streamInvocation(id: id, target: target, arguments: arguments, streams: streams, headers: headers)
-        case 2:
-            let headers = try fields.headers()
-            return .streamItem(id: try fields.string(), item: try fields.value(), headers: headers)
-        case 3:
-            let headers = try fields.headers()
-            return .completion(id: try fields.string(), try completion(&fields), headers: headers)
-        case 5:
-            let headers = try fields.headers()
-            return .cancelInvocation(id: try fields.string(), headers: headers)
-        case 6:
-            return .ping
+            return .invocation(
+                id: id, target: try fields.string(), arguments: try fields.value(),
+                streams: fields.isAtEnd ? [] : try fields.strings(), headers: headers, isStream: type == 4)
+        case 2: return .streamItem(id: try fields.string(), item: try fields.value())
+        case 3: return .completion(id: try fields.string(), try completion(&fields))
+        case 5: return .cancelInvocation(id: try fields.string())
+        case 6: return .ping
         case 7:
             let error = fields.isAtEnd ? nil : try fields.optionalString()
             return .close(error: error, allowReconnect: fields.isAtEnd ? false : try fields.bool())
@@ -175,16 +141,15 @@ struct MessagePackCodec: HubCodec {
             let number = try fields.integer()
             guard number >= 0 else { throw MessagePackError(description: "the sequence number \(number)") }
             return type == 8 ? .ack(number) : .sequence(number)
-        default:
-            return nil
+        default: return nil
         }
     }
 
     private func completion(_ fields: inout Fields) throws(MessagePackError) -> HubCompletion {
-        switch Int(try fields.integer()) {
-        case ResultKind.error: return .error(try fields.string())
-        case ResultKind.void: return .void
-        case ResultKind.value: return .value(try fields.value())
+        switch try fields.integer() {
+        case 1: return .error(try fields.string())
+        case 2: return .void
+        case 3: return .value(try fields.value())
         case let kind: throw MessagePackError(description: "a completion of the kind \(kind)")
         }
     }

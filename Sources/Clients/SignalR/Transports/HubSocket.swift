@@ -10,13 +10,10 @@ package final class HubSocket {
     /// Bytes of the largest frame that the server may send.
     private static var maximumFrame: Int { 1 << 20 }
 
-    private let transport: WebSocketTransport
-    private let state: State
-
-    private init(_ transport: WebSocketTransport, _ state: State) {
-        self.transport = transport
-        self.state = state
-    }
+    private let closed: (SignalRError?) -> Void
+    private var transport: WebSocketTransport?
+    /// Whether the end was reported, or is not to be reported.
+    private var isOver = false
 
     /// Opens a WebSocket.
     ///
@@ -27,54 +24,45 @@ package final class HubSocket {
     ///   - closed: called once when it has ended or could not be opened, unless ``close()`` was called; without an
     ///     error if the server closed it in an orderly way.
     /// - Throws: ``SignalRError/Code/invalidURL``.
-    package static func open(
+    package init(
         _ url: String, on eventLoop: any EventLoop, opened: @escaping () -> Void,
         received: @escaping (ByteBuffer) -> Void, closed: @escaping (SignalRError?) -> Void
-    ) throws(SignalRError) -> HubSocket {
+    ) throws(SignalRError) {
         let address = try HubAddress(url)
-        let state = State(closed)
+        self.closed = closed
         let transport = WebSocketTransport(
             eventLoop: eventLoop, isBinary: true,
             events: TransportEvents(
-                received: { if !state.isOver { received($0) } }, closed: { state.end($0) }, becameWritable: {}))
-        let dialer = Dialer(eventLoop: eventLoop, timeout: timeout, tls: TLSContext(nil))
+                received: { [weak self] in if self?.isOver == false { received($0) } },
+                closed: { [weak self] in self?.end($0) }, becameWritable: {}))
+        self.transport = transport
+        let dialer = Dialer(eventLoop: eventLoop, timeout: Self.timeout, tls: TLSContext(nil))
         let headers = HTTPHeaders([("User-Agent", "SignalR-Swift")])
-        WebSocketUpgrade.open(dialer, address, headers: headers, transport: transport, maximumFrame: maximumFrame)
-            .assumeIsolated().whenComplete { result in
+        WebSocketUpgrade.open(dialer, address, headers: headers, transport: transport, maximumFrame: Self.maximumFrame)
+            .assumeIsolated().whenComplete { [weak self] result in
                 switch result {
                 case .success(let channel):
-                    if state.isOver { channel.close(promise: nil) } else { opened() }
-                case .failure(let error): state.end(Dialer.explain(error, address))
+                    if self?.isOver == false { opened() } else { channel.close(promise: nil) }
+                case .failure(let error): self?.end(Dialer.explain(error, address))
                 }
             }
-        return HubSocket(transport, state)
     }
 
-    /// Whether the end was reported, or is not to be reported.
-    private final class State {
-        private let closed: (SignalRError?) -> Void
-        private(set) var isOver = false
-
-        init(_ closed: @escaping (SignalRError?) -> Void) { self.closed = closed }
-
-        func end(_ error: SignalRError?) {
-            guard !isOver else { return }
-            isOver = true
-            closed(error)
-        }
-
-        func forget() { isOver = true }
+    private func end(_ error: SignalRError?) {
+        guard !isOver else { return }
+        isOver = true
+        closed(error)
     }
 
     /// Whether little is queued for sending. More can be sent all the same and is queued.
-    package var isWritable: Bool { transport.isWritable }
+    package var isWritable: Bool { transport?.isWritable ?? false }
 
     /// Sends bytes as one message.
-    package func send(_ bytes: ByteBuffer) { transport.send(bytes) }
+    package func send(_ bytes: ByteBuffer) { transport?.send(bytes) }
 
     /// Closes the WebSocket without calling `closed`.
     package func close() {
-        state.forget()
-        _ = transport.close()
+        isOver = true
+        _ = transport?.close()
     }
 }

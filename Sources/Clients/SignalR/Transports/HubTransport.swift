@@ -4,7 +4,6 @@ import NIOCore
 ///
 /// Messages have their own framing, so a transport may split and join bytes arbitrarily.
 protocol HubTransport: AnyObject {
-    var kind: TransportKind { get }
     /// Whether little is queued for sending. More can be sent all the same and is queued.
     var isWritable: Bool { get }
     /// Whether the server has confirmed the transport; long polling counts as open before that.

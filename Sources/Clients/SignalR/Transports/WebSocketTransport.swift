@@ -16,7 +16,6 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     /// How long the peer has to answer a close frame.
     private static var closeTimeout: TimeAmount { .seconds(2) }
 
-    let kind = TransportKind.webSockets
     private let eventLoop: any EventLoop
     private let opcode: WebSocketOpcode
     private let events: TransportEvents

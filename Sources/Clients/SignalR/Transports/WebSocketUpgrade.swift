@@ -29,7 +29,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     ) -> EventLoopFuture<any Channel> {
         let opened = dialer.eventLoop.makePromise(of: (any Channel).self)
         let transport = NIOLoopBound(transport, eventLoop: dialer.eventLoop)
-        let connecting = dialer.connect(to: address) { channel in
+        let connecting = dialer.connect(to: address.endpoint) { channel in
             let upgrade = NIOLoopBound(WebSocketUpgrade(address, transport.value), eventLoop: channel.eventLoop)
             let upgrader = NIOWebSocketClientUpgrader(maxFrameSize: maximumFrame, automaticErrorHandling: false) {
                 channel, _ in

@@ -42,7 +42,7 @@ final class HubRelaySession: ProgramSession {
 
     func open(at now: NIODeadline) {
         do throws(SignalRError) {
-            socket = try HubSocket.open(
+            socket = try HubSocket(
                 url, on: eventLoop,
                 opened: { [weak self] in self?.opened() },
                 received: { [weak self] in self?.received($0) },
