@@ -19,7 +19,7 @@ public final class MQTTBridge: Sendable {
 
     /// The connection to the broker.
     public let client: MQTTClient
-    private let sessions: Follower
+    private let follower: Follower
     private let options: MQTTBridgeOptions
     private let topics: BridgeTopics
     private let events = EventHub<MQTTBridgeEvent>()
@@ -40,23 +40,21 @@ public final class MQTTBridge: Sendable {
         options: MQTTBridgeOptions = MQTTBridgeOptions(), name: String = "MQTT bridge",
         connect: ConnectOptions = ConnectOptions()
     ) throws(MQTTBridgeError) {
-        try self.init(broker: broker, connection: connection, options: options) { loop in
-            var session = FollowerOptions(name: name)
-            session.connect = connect
-            session.connect.eventLoopGroup = loop
-            let role: Role = options.setsElements ? .control : .observe
-            session.role = { _ in role }
-            session.keepsLongValuesInDevices = false
-            return Follower(subjects, session)
-        }
+        // Everything on one event loop: no value is passed from thread to thread.
+        var connection = connection
+        connection.eventLoopGroup = connection.eventLoopGroup.next()
+        let following = FollowerOptions(
+            name: name, connect, on: connection.eventLoopGroup, setsElements: options.setsElements)
+        try self.init(Follower(subjects, following), broker: broker, connection, options)
     }
 
     /// Creates a bridge to services that are followed.
     ///
-    /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
+    /// - Parameters:
+    ///   - follower: has not been started.
+    ///   - connection: its event loop group is that of the follower, and is one event loop.
     package init(
-        broker: MQTTAddress, connection: MQTTOptions, options: MQTTBridgeOptions,
-        makeSessions: (any EventLoop) -> Follower
+        _ follower: Follower, broker: MQTTAddress, _ connection: MQTTOptions, _ options: MQTTBridgeOptions
     ) throws(MQTTBridgeError) {
         try options.check()
         do throws(MQTTError) {
@@ -69,7 +67,7 @@ public final class MQTTBridge: Sendable {
         connection.lastWill = MQTTLastWill(topic: topics.bridge, payload: BridgeCore.availability(false))
         client = MQTTClient(broker, options: connection)
         self.options = options
-        sessions = makeSessions(client.eventLoop)
+        self.follower = follower
     }
 
     /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
@@ -88,13 +86,13 @@ public final class MQTTBridge: Sendable {
         await loop.run { self.makeCore(on: loop) }
         client.onEvent { [weak self] in self?.take($0) }
         client.onMessage { [weak self] message in self?.withCore { $0.take(message) } }
-        sessions.onEvent { [weak self] event in self?.withCore { $0.take(event) } }
+        follower.onEvent { [weak self] event in self?.withCore { $0.take(event) } }
         // Not a child task: it outlives the services, so that the broker can be told.
         let connection = Task { [client] in try await client.run() }
         let result: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { [sessions] in try await sessions.run() }
+                group.addTask { [follower] in try await follower.run() }
                 group.addTask {
                     // Waiting for another task is not cancelled with this one.
                     try await withTaskCancellationHandler {

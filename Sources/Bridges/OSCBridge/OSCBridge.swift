@@ -28,7 +28,7 @@ public final class OSCBridge: Sendable {
     private let options: OSCBridgeOptions
     private let logger: Logger
     private let web: WebServer
-    private let sessions: Follower
+    private let follower: Follower
     private var events: EventHub<OSCBridgeEvent> { entrance.events }
     private var loop: any EventLoop { entrance.loop }
     let entrance: Entrance
@@ -99,34 +99,30 @@ public final class OSCBridge: Sendable {
     ) throws(OSCBridgeError) {
         let entrance = Entrance()
         let web = try Self.webServer(options, entrance, logger)
-        var session = FollowerOptions(name: name)
-        session.connect = connect
-        session.connect.eventLoopGroup = entrance.loop
-        let role: Role = options.setsElements ? .control : .observe
-        session.role = { _ in role }
-        session.keepsLongValuesInDevices = false
-        self.init(options, entrance, web, Follower(subjects, session), logger)
+        let following = FollowerOptions(
+            name: name, connect, on: entrance.loop, setsElements: options.setsElements)
+        self.init(options, entrance, web, Follower(subjects, following), logger)
     }
 
     /// Creates a bridge to services that are followed.
     ///
-    /// - Parameter makeSessions: makes the sessions, which have not been started, with connections on that event loop.
+    /// - Parameter makeFollower: makes the follower, which has not been started, with connections on that event loop.
     package convenience init(
-        options: OSCBridgeOptions, logger: Logger, makeSessions: (any EventLoop) async throws -> Follower
+        options: OSCBridgeOptions, logger: Logger, makeFollower: (any EventLoop) async throws -> Follower
     ) async throws {
         let entrance = Entrance()
         let web = try Self.webServer(options, entrance, logger)
-        self.init(options, entrance, web, try await makeSessions(entrance.loop), logger)
+        self.init(options, entrance, web, try await makeFollower(entrance.loop), logger)
     }
 
     private init(
-        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ sessions: Follower,
+        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ follower: Follower,
         _ logger: Logger
     ) {
         self.options = options
         self.entrance = entrance
         self.web = web
-        self.sessions = sessions
+        self.follower = follower
         self.logger = logger
     }
 
@@ -216,7 +212,7 @@ public final class OSCBridge: Sendable {
                 await loop.run { core.value.surfaces.addNamed(address, channel) }
             }
             events.emit(.listening(port: sockets.port, queryPort: queryPort))
-            sessions.onEvent { event in
+            follower.onEvent { event in
                 if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
             }
             let publishers = try publishers(port: sockets.port, queryPort)
@@ -227,7 +223,7 @@ public final class OSCBridge: Sendable {
                         for await event in publisher.events() { Self.tell(event, to: events) }
                     }
                 }
-                group.addTask { [sessions] in try await sessions.run() }
+                group.addTask { [follower] in try await follower.run() }
                 defer { group.cancelAll() }
                 // Publishers end only when they are stopped.
                 for try await _ in group where Task.isCancelled { break }

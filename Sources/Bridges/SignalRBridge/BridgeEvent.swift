@@ -1,25 +1,23 @@
-public import Elemental
+public import ElementalFollowing
 public import SignalR
+import Support
 
 /// An event of a bridge.
-public enum BridgeEvent: Sendable {
-    /// The direction of a value.
-    public enum Direction: Sendable, Hashable {
-        case toHub, toDevice
-    }
-
-    /// The hub was called with a value of the device.
-    case toHub(ElementDefinition, ElementValue)
-    /// The device was sent a value of the hub.
-    case toDevice(ElementDefinition, ElementValue)
-    /// A value could not be forwarded: it is of another type, out of range, too large for the hub, or the device
-    /// accepts none now. A value that is too large is reported once; it and values of that size or more are skipped
-    /// from then on.
-    case failed(ElementDefinition, Direction, any Error)
-    /// Values arrived faster than they may be forwarded, and the queue is full: the newest was dropped.
-    case dropped(ElementDefinition, Direction)
+public enum BridgeEvent: Sendable, CustomStringConvertible {
+    /// What became of a value. One that is too large for the hub is reported once; it and values of that size or more are
+    /// skipped from then on.
+    case value(BridgedValue)
     /// The connection to the hub is lost, for this reason if there is one, and is reconnecting.
     case hubAway(SignalRError?)
     /// The connection to the hub was reconnected.
     case hubReturned
+
+    /// A line for a log. Names and reasons from other programs are escaped.
+    public var description: String {
+        switch self {
+        case .value(let value): value.description
+        case .hubAway(let error): "the hub is away" + (error.map { ": \($0)" } ?? "")
+        case .hubReturned: "the hub is connected again"
+        }
+    }
 }

@@ -11,7 +11,7 @@ public struct BridgeOptions: Sendable {
     /// marked latest, only the newest value is forwarded then; values of other elements wait in a queue.
     public var interval: Duration = .milliseconds(50)
     /// Whether the hub sets elements, so that whoever may call this client's methods through the hub controls the device.
-    /// Otherwise its calls are refused, which ``BridgeEvent/failed(_:_:_:)`` says once for each element.
+    /// Otherwise its calls are refused, which a ``BridgeEvent`` says once for each element.
     public var setsElements = false
     /// How many values of one element, not marked latest, may wait for the interval to pass or the hub to return.
     public var queueLimit = 1000

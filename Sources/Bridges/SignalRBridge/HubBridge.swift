@@ -1,5 +1,5 @@
 public import Elemental
-import ElementalFollowing
+public import ElementalFollowing
 public import SignalR
 import Support
 
@@ -28,6 +28,8 @@ public final class HubBridge: Sendable {
     private let toHub: Courier
     private let toDevice: Courier
     private let events = EventHub<BridgeEvent>()
+    /// Tells what became of a value.
+    private let tell: @Sendable (BridgedValue.Outcome, ElementDefinition, _ isForService: Bool) -> Void
     private let echoes = EchoFilter()
     private let oversized: Locked<OversizedValues<Int8>>
     private let setsElements: Bool
@@ -40,18 +42,25 @@ public final class HubBridge: Sendable {
     ///   - device: a client's device; it reconnects as its ``ConnectOptions/reconnection`` says.
     ///   - elements: what is forwarded: readable elements call the hub, writable ones are set by it.
     ///   - connection: not started.
+    ///   - key: the service in events; `nil` for its names.
     /// - Throws: ``BridgeError`` if the options name an unknown element, or two elements have the same method.
     public init(
         device: ElementalDevice, elements: ElementCatalogue, connection: HubConnection,
-        options: BridgeOptions = BridgeOptions()
+        options: BridgeOptions = BridgeOptions(), key: ServiceKey? = nil
     ) throws(BridgeError) {
+        let events = events
+        let key = key ?? ServiceKey(service: device.service, name: device.name)
+        let tell: @Sendable (BridgedValue.Outcome, ElementDefinition, Bool) -> Void = {
+            outcome, element, isForService in
+            events.emit(.value(BridgedValue(key, element, outcome, .hub, isForService: isForService)))
+        }
+        self.tell = tell
         self.device = device
         self.connection = connection
         let routes = try options.routes(elements)
         self.routes = routes
         setsElements = options.setsElements
         let methods = Dictionary(uniqueKeysWithValues: routes.map { ($0.element.id, $0.method) })
-        let events = events
         let echoes = echoes
         let oversized = Locked(OversizedValues<Int8>())
         self.oversized = oversized
@@ -64,11 +73,11 @@ public final class HubBridge: Sendable {
             do throws(SignalRError) {
                 try await connection.send(method, HubElementValue(value))
                 oversized.withLock { $0.note(Self.byteCount(of: value), of: element.id, at: .now) }
-                events.emit(.toHub(element, value))
+                tell(.passed(value), element, false)
             } catch {
                 // The hub gets the value when it is back.
                 guard ![.notConnected, .reconnecting, .cancelled].contains(error.code) else { return .away }
-                events.emit(.failed(element, .toHub, error))
+                tell(.notPassed(error), element, false)
             }
             return .done
         }
@@ -77,10 +86,10 @@ public final class HubBridge: Sendable {
         ) { element, value in
             do throws(ElementalError) {
                 try device.send(value, to: element)
-                events.emit(.toDevice(element, value))
+                tell(.passed(value), element, true)
             } catch {
                 echoes.forget(element)
-                events.emit(.failed(element, .toDevice, error))
+                tell(.notPassed(error), element, true)
             }
             return .done
         }
@@ -109,7 +118,7 @@ public final class HubBridge: Sendable {
         }
         let refusals = device.onRefusal { [weak self] element, refusal, _ in
             self?.echoes.forget(element)
-            self?.events.emit(.failed(element, .toDevice, refusal))
+            self?.tell(.notPassed(refusal), element, true)
         }
         defer {
             values.cancel()
@@ -142,12 +151,12 @@ public final class HubBridge: Sendable {
     /// Handles a value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard echoes.isNews(value, of: element) else { return }
-        if !toHub.add(value, of: element) { drop(element, .toHub) }
+        if !toHub.add(value, of: element) { drop(element, isForService: false) }
     }
 
-    private func drop(_ element: ElementDefinition, _ direction: BridgeEvent.Direction) {
+    private func drop(_ element: ElementDefinition, isForService: Bool) {
         echoes.forget(element)
-        events.emit(.dropped(element, direction))
+        tell(.dropped, element, isForService)
     }
 
     /// Handles a call of the hub.
@@ -158,9 +167,9 @@ public final class HubBridge: Sendable {
             guard echoes.isNews(value, of: element) else { return }
             // An older value that is still waiting would become the hub's newest.
             if element.latest { toHub.drop(element) }
-            if !toDevice.add(value, of: element) { drop(element, .toDevice) }
+            if !toDevice.add(value, of: element) { drop(element, isForService: true) }
         } catch {
-            events.emit(.failed(element, .toDevice, error))
+            tell(.notPassed(error), element, true)
         }
     }
 
@@ -168,7 +177,7 @@ public final class HubBridge: Sendable {
         guard refused.withLock({ $0.insert(element.id).inserted }) else { return }
         let error = BridgeError(
             "this bridge only shows: set BridgeOptions.setsElements, or --control on the command line")
-        events.emit(.failed(element, .toDevice, error))
+        tell(.notPassed(error), element, true)
     }
 
     // MARK: - The hub
@@ -210,7 +219,7 @@ public final class HubBridge: Sendable {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
             // A value set by the hub is newer than the device's own, and the device may not send it again.
             let newest = echoes.newest(of: route.element, own: device.value(of: route.element))
-            if let newest, !toHub.add(newest, of: route.element) { drop(route.element, .toHub) }
+            if let newest, !toHub.add(newest, of: route.element) { drop(route.element, isForService: false) }
         }
         toHub.isAway = false
     }
@@ -224,7 +233,7 @@ public final class HubBridge: Sendable {
         let what =
             "the hub closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are left "
             + "out from now on. ASP.NET Core accepts messages of 32 KB; raise its MaximumReceiveMessageSize for larger ones"
-        events.emit(.failed(route.element, .toHub, SignalRError(.messageTooLarge, what)))
+        tell(.notPassed(SignalRError(.messageTooLarge, what)), route.element, false)
     }
 
     /// The approximate size of a value in a message, in bytes: data is base64 in JSON.

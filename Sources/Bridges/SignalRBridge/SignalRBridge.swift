@@ -78,9 +78,7 @@ public final class SignalRBridge: Sendable {
         _ subjects: [Subject] = [.all], options: BridgeOptions = BridgeOptions(), name: String = "SignalR bridge",
         connect: ConnectOptions = ConnectOptions(), hub: @escaping MakeConnection
     ) {
-        var following = FollowerOptions(name: name)
-        following.connect = connect
-        following.role = { [setsElements = options.setsElements] _ in setsElements ? .control : .observe }
+        let following = FollowerOptions(name: name, connect, setsElements: options.setsElements)
         self.init(options: options, Self.follower(subjects, following), hub: hub)
     }
 
@@ -203,7 +201,8 @@ public final class SignalRBridge: Sendable {
             let connection = try await makeConnection(key)
             let bridge: HubBridge
             do throws(BridgeError) {
-                bridge = try HubBridge(device: device, elements: elements, connection: connection, options: options)
+                bridge = try HubBridge(
+                    device: device, elements: elements, connection: connection, options: options, key: key)
             } catch {
                 guard !isStrict else { throw error }
                 return tell(.notBridged(error), of: key)

@@ -4,6 +4,7 @@ import SignalR
 import SignalRBridge
 import Testing
 
+@testable import ElementalFollowing
 @testable import MQTTBridge
 @testable import OSCBridge
 
@@ -16,8 +17,13 @@ struct BridgeEventDescriptionTests {
     private static let broker = MQTTError(.refused, evil)
     private static let failure = ElementalError(.listeningFailed, evil)
     private static let hub = SignalRError(.closedByServer, evil)
-    private static let service = MQTTBridgeEvent.Service(service: "robot", name: evil)
-    private static let place = OSCBridgeEvent.Place(service: "robot", name: "Rover", address: "/Rover/Speed")
+    private static let key = ServiceKey(service: "robot", name: evil)
+
+    private static func value(
+        _ outcome: BridgedValue.Outcome, _ peer: BridgedValue.Peer, isForService: Bool = false
+    ) -> BridgedValue {
+        BridgedValue(key, speed, outcome, peer, isForService: isForService)
+    }
 
     private static let events: [(event: any CustomStringConvertible & Sendable, text: String)] = [
         (MQTTEvent.connected, "connected"),
@@ -37,43 +43,42 @@ struct BridgeEventDescriptionTests {
         ),
         (MQTTBridgeEvent.brokerRefuses(broker), "the broker refuses: \(shown)"),
         (MQTTBridgeEvent.sharedID("pi"), "another bridge has the id 'pi'"),
-        (MQTTBridgeEvent.toBroker(service, speed, .string("1")), "robot/\(shown): Speed=1 to the broker"),
-        (MQTTBridgeEvent.toDevice(service, speed, .string(evil)), "robot/\(shown): Speed=\(shown) from the broker"),
+        (MQTTBridgeEvent.value(value(.passed(.string("1")), .broker)), "robot/\(shown): Speed=1 to the broker"),
         (
-            MQTTBridgeEvent.notPassed(service, speed, .toDevice, broker),
+            MQTTBridgeEvent.value(value(.notPassed(broker), .broker, isForService: true)),
             "robot/\(shown): Speed not passed from the broker: \(shown)"
         ),
-        (MQTTBridgeEvent.dropped(service, speed, .toBroker), "robot/\(shown): Speed dropped to the broker"),
-        (MQTTBridgeEvent.notShown(service, broker), "robot/\(shown) is not shown: \(shown)"),
+        (MQTTBridgeEvent.notShown(key, broker), "robot/\(shown) is not shown: \(shown)"),
         (
             OSCBridgeEvent.listening(port: 8000, queryPort: 8001),
             "listening for OSC on port 8000, for OSCQuery on port 8001"
         ),
         (
             OSCBridgeEvent.failedToListen(failure, retryIn: .seconds(2)),
-            "not listening: \(shown); next attempt in 2.0 seconds"
+            "OSC is not heard: \(shown); next attempt in 2.0 seconds"
         ),
         (OSCBridgeEvent.announced(name: "OSC"), "announced as 'OSC'"),
-        (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown)"),
+        (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown); trying again"),
         (OSCBridgeEvent.surface("10.0.0.1:7"), "10.0.0.1:7 sends OSC"),
         (OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil), "10.0.0.1:7 sent what is no OSC: \(shown)"),
         (
             OSCBridgeEvent.unknownAddress(surface: "10.0.0.1:7", "/" + evil),
             "10.0.0.1:7: there is no element at /\(shown)"
         ),
-        (OSCBridgeEvent.shown(service: nil, name: evil, prefix: "/x/"), "\(shown) is at /x/"),
-        (OSCBridgeEvent.toSurfaces(place, speed, .string(evil)), "Speed=\(shown) to the surfaces, at /Rover/Speed"),
-        (OSCBridgeEvent.toDevice(place, speed, .string("1")), "Speed=1 from a surface, at /Rover/Speed"),
         (
-            OSCBridgeEvent.notPassed(place, speed, .toSurfaces, failure),
-            "/Rover/Speed not passed to the surfaces: \(shown)"
+            OSCBridgeEvent.shown(ServiceKey(service: nil, name: evil), prefix: "/x/"),
+            "\(shown): its elements are at /x/…"
         ),
-        (OSCBridgeEvent.dropped(place, speed, .toDevice), "/Rover/Speed dropped from a surface"),
+        (
+            OSCBridgeEvent.value(value(.passed(.string(evil)), .surfaces, isForService: true)),
+            "robot/\(shown): Speed=\(shown) from the surfaces"
+        ),
         (OSCBridgeEvent.overloaded(reason: "too much"), "too much"),
-        (BridgeEvent.toHub(speed, .string("1")), "Speed=1 to the hub"),
-        (BridgeEvent.toDevice(speed, .string(evil)), "Speed=\(shown) from the hub"),
-        (BridgeEvent.failed(speed, .toHub, hub), "Speed not passed to the hub: \(shown)"),
-        (BridgeEvent.dropped(speed, .toDevice), "Speed dropped from the hub"),
+        (BridgeEvent.value(value(.notPassed(hub), .hub)), "robot/\(shown): Speed not passed to the hub: \(shown)"),
+        (
+            BridgeEvent.value(value(.dropped, .hub, isForService: true)),
+            "robot/\(shown): Speed dropped from the hub"
+        ),
         (BridgeEvent.hubAway(nil), "the hub is away"), (BridgeEvent.hubReturned, "the hub is connected again"),
     ]
 
@@ -82,12 +87,9 @@ struct BridgeEventDescriptionTests {
         for (event, text) in Self.events { #expect(event.description == text) }
     }
 
-    @Test(
-        arguments: [
-            MQTTBridgeEvent.toBroker(service, speed, long), OSCBridgeEvent.toDevice(place, speed, long),
-            BridgeEvent.toHub(speed, long),
-        ] as [any CustomStringConvertible & Sendable])
-    func longValuesAreCut(_ event: any CustomStringConvertible & Sendable) {
-        #expect(event.description.contains("(10000 bytes)") && event.description.count < 200)
+    @Test
+    func longValuesAreCut() {
+        let text = Self.value(.passed(Self.long), .broker).description
+        #expect(text.contains("(10000 bytes)") && text.count < 200)
     }
 }

@@ -14,7 +14,7 @@ struct SentValueTests {
         struct Log {
             var questions: [[ElementValue]] = []
             var handled: [ElementValue] = []
-            var failures: [ElementValue] = []
+            var failures: [ElementalError] = []
         }
 
         let loop = MultiThreadedEventLoopGroup.singleton.any()
@@ -33,8 +33,14 @@ struct SentValueTests {
                     _ = await mayAnswer.wait()
                     if let failure = failure.withLock({ $0 }) { throw failure }
                 }
-                sent.onHandled = { _, value, failure in
-                    log.withLock { if failure == nil { $0.handled.append(value) } else { $0.failures.append(value) } }
+                sent.onOutcome = { _, outcome in
+                    log.withLock { log in
+                        switch outcome {
+                        case .handled(let value): log.handled.append(value)
+                        case .failed(let error): log.failures.append(error)
+                        case .sent: break
+                        }
+                    }
                 }
                 return NIOLoopBound(sent, eventLoop: loop)
             }
@@ -143,7 +149,7 @@ struct SentValueTests {
         try await withBed { bed in
             bed.answer(ElementalError(.timedOut, "no answer"))
             await bed.send([1, 2], of: Self.speed)
-            try await eventually("the failure") { bed.log.withLock { $0.failures } == [.float(2)] }
+            try await eventually("the failure") { bed.log.withLock { $0.failures.map(\.code) } == [.timedOut] }
             #expect(bed.log.withLock { $0.handled }.isEmpty)
         }
     }

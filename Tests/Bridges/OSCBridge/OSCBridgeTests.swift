@@ -52,7 +52,7 @@ struct OSCBridgeTests {
         bridge.onEvent { event in
             switch event {
             case .listening(let port, _): begun.withLock { $0.port = port }
-            case .shown(_, _, let prefix): begun.withLock { $0.prefix = prefix }
+            case .shown(_, let prefix): begun.withLock { $0.prefix = prefix }
             default: break
             }
         }
@@ -104,7 +104,7 @@ struct OSCBridgeTests {
             switch event {
             case .listening(let port, _): events.add("\(port)")
             case .failedToListen(let error, _): events.add(error.message)
-            case .shown(_, _, let prefix): shown.add(prefix)
+            case .shown(_, let prefix): shown.add(prefix)
             default: break
             }
         }

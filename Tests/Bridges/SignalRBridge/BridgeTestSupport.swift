@@ -64,7 +64,7 @@ func withBridge(
     let bridge = try bridge(device, elements, port, hubProtocol, change)
     let notes = BridgeNotes()
     bridge.onEvent { event in
-        if case .failed(let element, _, _) = event { notes.failed.add(element.name) }
+        if case .value(let value) = event, case .notPassed = value.outcome { notes.failed.add(value.element.name) }
     }
     let opened = Transcript<Void>()
     bridge.connection.onOpened { opened.add(()) }

@@ -39,7 +39,11 @@ struct SignalRBridgeTests {
         let heard = Transcript<(method: String, value: HubValue)>()
         try await Peers.withHub { _, port in
             try await withBridge(service, elements, port, hubProtocol) { bridge, _ in
-                bridge.onEvent { if case .failed(let element, _, _) = $0 { set.add((element.id, nil)) } }
+                bridge.onEvent { event in
+                    if case .value(let value) = event, case .notPassed = value.outcome {
+                        set.add((value.element.id, nil))
+                    }
+                }
                 try await withWatcher(port, hubProtocol, Self.values.map { "V\($0.name)" }, heard) { watcher in
                     for (id, (name, value)) in Self.values.enumerated() {
                         let element = try #require(elements[id: Int8(id)])

@@ -1,5 +1,6 @@
 public import Elemental
 public import ElementalWire
+package import NIOCore
 
 /// How a ``Follower`` follows services.
 public struct FollowerOptions: Sendable {
@@ -61,5 +62,20 @@ public struct FollowerOptions: Sendable {
     public init(name: String) {
         self.name = name
         connect = ConnectOptions(limits: DeviceLimits(maximumValueByteCount: Self.maximumValueByteCount))
+    }
+
+    /// The options of a bridge, which keeps long values itself.
+    ///
+    /// - Parameters:
+    ///   - group: the event loops of the connections.
+    ///   - setsElements: whether the bridge sets elements.
+    package init(
+        name: String, _ connect: ConnectOptions, on group: (any EventLoopGroup)? = nil, setsElements: Bool
+    ) {
+        self.name = name
+        self.connect = connect
+        if let group { self.connect.eventLoopGroup = group }
+        role = { _ in setsElements ? .control : .observe }
+        keepsLongValuesInDevices = false
     }
 }

@@ -50,13 +50,17 @@ package final class SentValues {
         }
     }
 
-    /// Called with each value that the service has handled without a word, in their order; or with the newest of an element
-    /// and why it is not known whether that was handled.
-    package var onHandled: (ElementDefinition, ElementValue, _ failure: ElementalError?) -> Void = { _, _, _ in }
+    /// What became of a value.
+    package enum Outcome {
+        case sent(ElementValue)
+        /// The service has handled it without a word.
+        case handled(ElementValue)
+        /// It could not be sent, or of the newest of an element it is not known whether it was handled.
+        case failed(ElementalError)
+    }
 
-    /// Called with each value that was sent, and with each that could not be.
-    package var onSent: (ElementDefinition, ElementValue) -> Void = { _, _ in }
-    package var onFailed: (ElementDefinition, ElementalError) -> Void = { _, _ in }
+    /// Called with what became of each value, in their order.
+    package var onOutcome: (ElementDefinition, Outcome) -> Void = { _, _ in }
 
     /// How long values wait for room before they are tried again.
     private static let retryTime = TimeAmount.milliseconds(2)
@@ -129,7 +133,7 @@ package final class SentValues {
                 try device.send(value, to: element)
             } catch {
                 guard error.code == .queueFull else {
-                    onFailed(element, error)
+                    onOutcome(element, .failed(error))
                     continue
                 }
                 waiting.putBack(value, of: element)
@@ -141,7 +145,7 @@ package final class SentValues {
                 return
             }
             add(value, of: element)
-            onSent(element, value)
+            onOutcome(element, .sent(value))
         }
         confirm(by: device)
     }
@@ -212,22 +216,16 @@ package final class SentValues {
         isAsking = false
         // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
         for id in Array(lanes.keys) {
-            guard let lane = lanes[id], let newest = lane.asked.last else { continue }
+            guard let lane = lanes[id], !lane.asked.isEmpty else { continue }
             lanes[id]?.removeAsked()
             lanes[id]?.tells = false
             if let failure {
-                onHandled(lane.element, newest, failure)
+                let message = "the service did not confirm it: \(failure.message)"
+                onOutcome(lane.element, .failed(ElementalError(failure.code, message)))
             } else {
-                for value in lane.asked { onHandled(lane.element, value, nil) }
+                for value in lane.asked { onOutcome(lane.element, .handled(value)) }
             }
         }
         if let device { confirm(by: device) }
-    }
-}
-
-extension ElementalError {
-    /// The service did not confirm a value, for this reason.
-    package var notConfirmed: ElementalError {
-        ElementalError(code, "the service did not confirm it: \(message)")
     }
 }

@@ -70,13 +70,10 @@ extension BridgeCore {
         guard let found, let service = services[found.id.service],
             let element = service.catalogue?[id: found.id.id]
         else { return }
-        emit(
-            .notPassed(
-                service.event, element, .toBroker,
-                MQTTError(
-                    .messageTooLarge,
-                    "the broker closes the connection when it is sent a value of \(found.byteCount) bytes: values of "
-                        + "this size are left out from now on")))
+        let reason =
+            "the broker closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are "
+            + "left out from now on"
+        tell(.notPassed(MQTTError(.messageTooLarge, reason)), element, service)
     }
 
     /// The bridge ends: nothing more is published, not even that it is there when its own farewell comes back.

@@ -28,7 +28,7 @@ extension BridgeCore {
             }
             let value = try command.value(of: element.definition, current: current)
             guard service.sent.send(value, of: element.definition, by: device) else {
-                emit(.dropped(service.event, element.definition, .toDevice))
+                tell(.dropped, element.definition, isForService: true, service)
                 throw ElementalError(.queueFull, "too many values wait for the service")
             }
         } catch {
@@ -39,7 +39,7 @@ extension BridgeCore {
     /// Answers a command that was not carried out: with the reason, and with the value that the element has.
     func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
-        emit(.notPassed(service.event, element.definition, .toDevice, reason))
+        tell(.notPassed(reason), element.definition, isForService: true, service)
         publish(ByteBuffer(string: "\(reason)"), to: element.refusedTopic, isRetained: false)
         showAgain(position, service)
     }
@@ -51,16 +51,15 @@ extension BridgeCore {
         refuse(refusal, position, service)
     }
 
-    /// The service has handled a value without a word.
-    func handled(
-        _ value: ElementValue, of definition: ElementDefinition, _ failure: ElementalError?, _ service: BridgedService
-    ) {
+    /// What became of a value that a command set.
+    func take(_ outcome: SentValues.Outcome, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
-        if let failure {
-            refuse(failure.notConfirmed, position, service)
-        } else {
+        switch outcome {
+        case .sent(let value): tell(.passed(value), definition, isForService: true, service)
+        case .handled(let value):
             service.outbound.open(definition)
             show(value, at: position, service)
+        case .failed(let error): refuse(error, position, service)
         }
     }
 }

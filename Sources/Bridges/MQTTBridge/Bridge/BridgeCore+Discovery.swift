@@ -27,7 +27,7 @@ extension BridgeCore {
                     await loop.run {
                         let (core, service) = bound.value
                         service.isSubscribed = false
-                        if core.isConnected { core.emit(.notShown(service.event, problem)) }
+                        if core.isConnected { core.emit(.notShown(service.key, problem)) }
                     }
                 }
                 await loop.run {
@@ -104,7 +104,7 @@ extension BridgeCore {
             service.mustRepeat.insert(.announcement)
             return repeatSoon()
         }
-        for problem in made.problems { emit(.notShown(service.event, problem)) }
+        for problem in made.problems { emit(.notShown(service.key, problem)) }
         service.published = made.payload
         service.others = []
         let present = Set(service.elements.map(\.valueTopic.name))

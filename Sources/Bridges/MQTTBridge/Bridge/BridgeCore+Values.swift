@@ -44,18 +44,18 @@ extension BridgeCore {
         let payload = format.payload(value, of: definition)
         guard payload.readableBytes <= Self.longestPayload else {
             let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
-            return emit(.notPassed(service.event, definition, .toBroker, MQTTError(.messageTooLarge, reason)))
+            return tell(.notPassed(MQTTError(.messageTooLarge, reason)), definition, service)
         }
         let key = ElementKey(service: service.key, id: definition.id)
         guard !oversized.isTooLarge(payload.readableBytes, of: key) else { return }
         if publish(payload, to: service.elements[position].valueTopic) {
             oversized.note(payload.readableBytes, of: key, at: .now)
-            emit(.toBroker(service.event, definition, value))
+            tell(.passed(value), definition, service)
         } else {
             // It stays in its lane, unless a newer one replaces it.
             service.echoes.forget(definition)
             service.outbound.putBack(value, of: definition)
-            emit(.dropped(service.event, definition, .toBroker))
+            tell(.dropped, definition, service)
             isFull = true
         }
     }

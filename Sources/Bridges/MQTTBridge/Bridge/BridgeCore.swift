@@ -106,7 +106,7 @@ final class BridgeCore {
         do throws(MQTTError) {
             isOther = try service.connect(device, catalogue)
         } catch {
-            return emit(.notShown(service.event, error))
+            return emit(.notShown(service.key, error))
         }
         guard services[key] === service else { return }
         if isOther {
@@ -122,22 +122,14 @@ final class BridgeCore {
     private func add(_ key: ServiceKey) -> BridgedService? {
         guard let topics = try? topics.service(key) else { return nil }
         let service = BridgedService(key, topics, interval: options.interval, on: loop)
-        service.sent.onHandled = { [weak self, weak service] element, value, failure in
-            if let self, let service { self.handled(value, of: element, failure, service) }
-        }
-        service.sent.onSent = { [weak service, emit] element, value in
-            if let service { emit(.toDevice(service.event, element, value)) }
-        }
-        service.sent.onFailed = { [weak self, weak service] element, error in
-            guard let self, let service, let position = service.position(of: element) else { return }
-            self.refuse(error, position, service)
+        service.sent.onOutcome = { [weak self, weak service] element, outcome in
+            if let self, let service { self.take(outcome, of: element, service) }
         }
         if let other = paths[topics.path] ?? ids[topics.id] {
             excluded.append(service)
             emit(
                 .notShown(
-                    service.event,
-                    MQTTError(.invalidTopic, "its topics are those of '\(other.key)'; rename one of them")))
+                    key, MQTTError(.invalidTopic, "its topics are those of '\(other.key)'; rename one of them")))
         } else {
             claim(service)
         }
@@ -211,6 +203,14 @@ final class BridgeCore {
                 if repeated.contains(.stale) { removeStale(of: service) }
             }
         }
+    }
+
+    /// Tells what became of a value.
+    func tell(
+        _ outcome: BridgedValue.Outcome, _ element: ElementDefinition, isForService: Bool = false,
+        _ service: BridgedService
+    ) {
+        emit(.value(BridgedValue(service.key, element, outcome, .broker, isForService: isForService)))
     }
 
     static func availability(_ isOnline: Bool) -> ByteBuffer { ByteBuffer(string: isOnline ? "online" : "offline") }

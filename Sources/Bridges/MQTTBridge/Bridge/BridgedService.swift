@@ -60,8 +60,6 @@ final class BridgedService: ServiceOfBridge {
         outbound = Lanes(interval: interval, keeping: .newest)
     }
 
-    var event: MQTTBridgeEvent.Service { MQTTBridgeEvent.Service(service: key.service, name: key.name) }
-
     /// The service is connected.
     ///
     /// - Returns: whether its elements are others than before.

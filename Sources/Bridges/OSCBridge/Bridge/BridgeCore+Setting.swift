@@ -21,7 +21,7 @@ extension BridgeCore {
             surfaces.note(.set, of: surface)
             surfaces.noteMotion(of: service.motionKey(position), to: value, by: surface)
             if !service.sent.send(value, of: element.definition, by: device) {
-                tellOnce("dropped in", position, service) { .dropped($0, element.definition, .toDevice) }
+                tellOnce(.dropped, "dropped in", position, isForService: true, service)
             }
         } catch {
             refuse(error, position, service)
@@ -31,7 +31,6 @@ extension BridgeCore {
     }
 
     func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
-        let element = service.elements[position].definition
-        tellOnce("\(reason)", position, service) { .notPassed($0, element, .toDevice, reason) }
+        tellOnce(.notPassed(reason), "\(reason)", position, isForService: true, service)
     }
 }

@@ -94,7 +94,7 @@ final class BridgeCore {
         } else {
             for address in current.subtracting(earlier) { listeners.tell(.added, address) }
         }
-        emit(.shown(service: key.service, name: key.name, prefix: "/\(service.level)/"))
+        emit(.shown(key, prefix: "/\(service.level)/"))
     }
 
     private func add(_ key: ServiceKey) -> BridgedService {
@@ -102,21 +102,13 @@ final class BridgeCore {
         if levels[level] != nil { level = BridgedService.level(of: key) }
         lastNumber += 1
         let service = BridgedService(key, number: lastNumber, level: level, on: loop)
-        service.sent.onHandled = { [weak self, weak service] element, value, failure in
+        service.sent.onOutcome = { [weak self, weak service] element, outcome in
             guard let self, let service, let position = service.position(of: element) else { return }
-            if let failure {
-                self.refuse(failure.notConfirmed, position, service)
-            } else {
-                self.show(value, at: position, service)
+            switch outcome {
+            case .sent(let value): tell(.passed(value), position, isForService: true, service)
+            case .handled(let value): show(value, at: position, service)
+            case .failed(let error): refuse(error, position, service)
             }
-        }
-        service.sent.onSent = { [weak service, emit] element, value in
-            guard let service, let position = service.position(of: element) else { return }
-            emit(.toDevice(service.place(position), element, value))
-        }
-        service.sent.onFailed = { [weak self, weak service] element, error in
-            guard let self, let service, let position = service.position(of: element) else { return }
-            self.refuse(error, position, service)
         }
         services[key] = service
         levels[level] = service
@@ -145,7 +137,7 @@ final class BridgeCore {
         }
         service[position].newest = value
         if !rounds.add(value, of: element.definition, service) {
-            tellOnce("dropped", position, service) { .dropped($0, element.definition, .toSurfaces) }
+            tellOnce(.dropped, "dropped", position, service)
         }
     }
 
@@ -159,16 +151,14 @@ final class BridgeCore {
         let key = service.motionKey(position)
         surfaces.write(bytes, of: key)
         listeners.tell(element.address, bytes) { surfaces.isMoved(key, by: $0) }
-        emit(.toSurfaces(service.place(position), element.definition, value))
+        tell(.passed(value), position, service)
     }
 
     /// The message that tells an element's value; `nil` if OSC cannot.
     func encode(_ value: ElementValue, _ position: Int, _ service: BridgedService) -> ByteBuffer? {
         let element = service.elements[position]
         func refuse(_ reason: ElementalError) -> ByteBuffer? {
-            tellOnce(reason.message, position, service) {
-                .notPassed($0, element.definition, .toSurfaces, reason)
-            }
+            tellOnce(.notPassed(reason), reason.message, position, service)
             return nil
         }
         guard value.wireByteCount < Self.longestDatagram else {
@@ -224,12 +214,24 @@ final class BridgeCore {
 
     /// A flood of one problem is told once, until the service is connected again.
     func tellOnce(
-        _ problem: String, _ position: Int, _ service: BridgedService,
-        _ event: (OSCBridgeEvent.Place) -> OSCBridgeEvent
+        _ outcome: BridgedValue.Outcome, _ problem: String, _ position: Int, isForService: Bool = false,
+        _ service: BridgedService
     ) {
         guard service[position].told.count < Self.mostTold, service[position].told.insert(problem).inserted else {
             return
         }
-        emit(event(service.place(position)))
+        tell(outcome, position, isForService: isForService, service)
+    }
+
+    /// Tells what became of a value.
+    private func tell(
+        _ outcome: BridgedValue.Outcome, _ position: Int, isForService: Bool = false, _ service: BridgedService
+    ) {
+        let element = service.elements[position]
+        emit(
+            .value(
+                BridgedValue(
+                    service.key, element.definition, outcome, .surfaces, isForService: isForService,
+                    at: element.address)))
     }
 }

@@ -22,10 +22,6 @@ final class BridgedService: ServiceOfBridge {
         self.level = level
     }
 
-    func place(_ position: Int) -> OSCBridgeEvent.Place {
-        OSCBridgeEvent.Place(service: key.service, name: key.name, address: elements[position].address)
-    }
-
     /// The service is connected.
     ///
     /// - Returns: the elements before, if it has others now.

@@ -19,20 +19,24 @@ struct PairingAdvice: Sendable {
             ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
     }
 
+    /// What can be done about a problem, with a semicolon before it; empty if pairing does not help.
+    func remedy(for kind: FollowingProblem.Kind) -> String {
+        switch kind {
+        case .notPaired: "; type: \(remedy)"
+        case .turnedAway: "; if it wants paired clients, type: \(remedy)"
+        case .identityChanged:
+            "; type: elemental trust list\(access.stateOptions), elemental trust revoke NAME\(access.stateOptions), and "
+                + "then \(command)"
+        case .noElements, .unreachable: ""
+        }
+    }
+
     /// A failure to connect with what can be done about it; `nil` if it has to do with something else.
     func explain(_ error: ElementalError) -> CommandFailure? {
-        switch error.code {
-        case .notPaired:
-            CommandFailure("notPaired", "\(error.message); type: \(remedy)")
-        case .identityChanged:
-            CommandFailure(
-                "identityChanged",
-                "\(error.message); type: elemental trust list\(access.stateOptions), elemental trust revoke "
-                    + "NAME\(access.stateOptions), and then \(command)")
-        case .unauthenticated:
-            CommandFailure("unauthenticated", "\(error.message); if it wants paired clients, type: \(remedy)")
-        default: nil
-        }
+        let kinds: [ElementalError.Code: FollowingProblem.Kind] = [
+            .notPaired: .notPaired, .identityChanged: .identityChanged, .unauthenticated: .turnedAway,
+        ]
+        return kinds[error.code].map { CommandFailure("\(error.code)", error.message + remedy(for: $0)) }
     }
 
     /// What lets this client set an element, with a semicolon before it; empty if pairing does not.

@@ -56,7 +56,7 @@ struct BrowseEvent: ConsoleEvent {
         case .unresolved(let service, let name, let error):
             .event("unresolved", JSONText.members(service, name) + JSONText.members(error))
         case .failed(let error, let delay):
-            BrowsingFailedEvent(error: error, delay: delay).json
+            Notice.browsingFailed(error, delay).json
         }
     }
 }

@@ -30,7 +30,7 @@ struct OSCCommand: ReportingCommand {
               $ oscsend 127.0.0.1 8000 /Synth/Cutoff f 0.5
             """)
 
-    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var services: ServicesOptions
 
     @Flag(help: "Let surfaces set elements, and ask the services for the role that it takes.")
     var control = false
@@ -88,15 +88,14 @@ struct OSCCommand: ReportingCommand {
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
             let options = options
-            let report = OSCReport(console, options, prints: prints)
+            let values = BridgeReport(console, prints: prints, setsElements: control)
+            let report = OSCReport(console, options, values)
             let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
-                let followed = try await sessions.makeSessions(for: deputy, output) { $0.connect.eventLoopGroup = loop }
-                let reporter = SessionReporter(console, followed.access)
-                followed.sessions.onEvent { event in
-                    reporter.note(event)
-                    report.note(event, followed)
+                let followed = try await services.makeFollower(for: deputy, console, output) {
+                    $0.connect.eventLoopGroup = loop
                 }
-                return followed.sessions
+                values.follow(followed)
+                return followed.follower
             }
             bridge.onEvent { report.note($0) }
             try await bridge.run()

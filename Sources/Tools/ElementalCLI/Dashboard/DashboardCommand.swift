@@ -29,7 +29,7 @@ struct DashboardCommand: ReportingCommand {
               $ elemental dashboard --lan --certificate pi.pem --key pi-key.pem
             """)
 
-    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var services: ServicesOptions
 
     @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
     var port = 8080
@@ -119,17 +119,15 @@ struct DashboardCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         try await Interruption.run(console) { [self] in
             let deputy = Deputy(name: "dashboard", role: control ? .control : .observe)
-            let state = sessions.security.state.below(deputy.name).state
+            let state = services.security.state.below(deputy.name).state
             let directory = try StateDirectory.path(explicit: state, environment: StateDirectory.environment)
             let pairings = try await Blocking.run { PagePairings(directory: directory, logger: output.logger) }
-            let followed = try await sessions.makeSessions(for: deputy, output) {
+            let followed = try await services.makeFollower(for: deputy, console, output) {
                 $0.pingInterval = .seconds(2)
                 $0.role = { place in
                     policy.allowsControl && (control || pairings.contains(place)) ? .control : .observe
                 }
             }
-            let reporter = SessionReporter(console, followed.access)
-            followed.sessions.onEvent { reporter.note($0) }
             var boardPolicy = policy
             boardPolicy.keyRemedy = followed.access.keyRemedy
             let secret: AccessToken
@@ -141,7 +139,7 @@ struct DashboardCommand: ReportingCommand {
             var web = try await webOptions(secret)
             web.onListening = { console.offer(.port($1, $0)) }
             let dashboard = DashboardServer(
-                followed.sessions, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
+                followed.follower, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,
                 logger: output.logger)
             try await withCleanup {
@@ -194,7 +192,7 @@ struct DashboardCommand: ReportingCommand {
         }
         let isHidden = console.isJournal(isResult: false)
         await console.emit(
-            ServingEvent(url: isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, note: note))
+            .serving(isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, note))
         if !listening.isLoopback || publicURL != nil, !isHidden { await console.show(qrCode: url) }
     }
 }

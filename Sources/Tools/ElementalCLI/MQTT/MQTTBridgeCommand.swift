@@ -31,7 +31,7 @@ struct MQTTBridgeCommand: ReportingCommand {
                   --discovery none --rate 10 --print
             """)
 
-    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var services: ServicesOptions
     @OptionGroup var broker: BrokerOptions
 
     @Flag(help: "Let the broker's clients set elements, and ask the services for the role that it takes.")
@@ -79,7 +79,7 @@ struct MQTTBridgeCommand: ReportingCommand {
 
     /// What earlier versions took as `--as`.
     private var oldComponents: [ComponentOption] {
-        sessions.following.names.compactMap { try? ComponentOption(parsing: $0) }
+        services.following.names.compactMap { try? ComponentOption(parsing: $0) }
     }
 
     private var options: MQTTBridgeOptions {
@@ -99,19 +99,16 @@ struct MQTTBridgeCommand: ReportingCommand {
             // Everything on one event loop: no value is passed from thread to thread.
             let loop = connection.eventLoopGroup.next()
             connection.eventLoopGroup = loop
-            var sessions = sessions
-            sessions.following.names.removeAll { (try? ComponentOption(parsing: $0)) != nil }
-            let followed = try await sessions.makeSessions(for: deputy, output) { $0.connect.eventLoopGroup = loop }
+            var services = services
+            services.following.names.removeAll { (try? ComponentOption(parsing: $0)) != nil }
+            let followed = try await services.makeFollower(for: deputy, console, output) {
+                $0.connect.eventLoopGroup = loop
+            }
             FileDescriptors.allowMany()
-            let bridge = try MQTTBridge(broker: broker.address, connection: connection, options: options) { _ in
-                followed.sessions
-            }
-            let report = MQTTReport(console, broker: broker.address, options, prints: prints)
-            let reporter = SessionReporter(console, followed.access)
-            followed.sessions.onEvent { event in
-                reporter.note(event)
-                report.note(event, followed)
-            }
+            let bridge = try MQTTBridge(followed.follower, broker: broker.address, connection, options)
+            let values = BridgeReport(console, prints: prints, setsElements: control)
+            values.follow(followed)
+            let report = MQTTReport(console, broker: broker.address, options, values)
             bridge.onEvent { report.note($0) }
             try await bridge.run()
         }

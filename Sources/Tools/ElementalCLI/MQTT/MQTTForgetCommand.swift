@@ -43,17 +43,15 @@ struct MQTTForgetCommand: ReportingCommand {
                 try await targets.followingAliases(state).map(\.subject), broker: broker.address,
                 connection: try await broker.connection(output),
                 options: topics.options)
-            for topic in emptied { await console.emit(ForgottenEvent(topic: topic)) }
+            for topic in emptied { await console.emit(.forgotten(topic)) }
             if emptied.isEmpty { await console.talk("the broker has retained nothing for these services") }
         }
     }
 }
 
-/// A topic was emptied.
-struct ForgottenEvent: ConsoleEvent {
-    let topic: String
-
-    var isResult: Bool { true }
-    var lines: [String] { [topic] }
-    var json: JSONText { .event("forgotten", [("topic", .string(topic))]) }
+extension ConsoleEvent where Self == Notice {
+    /// A topic was emptied.
+    static func forgotten(_ topic: String) -> Notice {
+        Notice("forgotten", [("topic", .string(topic))], isResult: true, topic)
+    }
 }

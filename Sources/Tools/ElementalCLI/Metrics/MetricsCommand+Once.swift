@@ -8,21 +8,21 @@ extension MetricsCommand {
     ///
     /// - Throws: ``CommandFailure`` if a target is not connected; the metrics have been printed nevertheless.
     func print(_ metrics: ServiceMetrics, of followed: FollowedServices, _ console: Console) async throws {
-        let services = followed.sessions
+        let follower = followed.follower
         let progress = TargetProgress(followed.targets)
-        services.onEvent { progress.note($0) }
+        follower.onEvent { progress.note($0) }
         let (text, failure) = try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await services.run() }
-            group.addTask { [sessions, output] in
+            group.addTask { try await follower.run() }
+            group.addTask { [services, output] in
                 // What is found cannot be known to be all.
                 let deadline = ContinuousClock.now + output.limit
-                if sessions.followsAll {
+                if services.followsAll {
                     await Delay.wait(output.limit)
                 } else {
                     await Interruption.limit(to: output.limit) { await progress.allConnected.wait() }
                 }
                 let rest = max(.milliseconds(100), min(Self.settlingTime, deadline - .now))
-                await settle(progress.connected, of: services, within: rest)
+                await settle(progress.connected, of: follower, within: rest)
             }
             defer { group.cancelAll() }
             try await group.next()
@@ -45,10 +45,10 @@ extension MetricsCommand {
 
     /// Waits until the services have sent the values that they had when they were connected: the answer to a ping comes
     /// after them. An older service answers none.
-    private func settle(_ keys: [ServiceKey], of services: Follower, within time: Duration) async {
+    private func settle(_ keys: [ServiceKey], of follower: Follower, within time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for key in keys {
-                guard let device = services.device(of: key) else { continue }
+                guard let device = follower.device(of: key) else { continue }
                 group.addTask {
                     do throws(ElementalError) {
                         _ = try await device.ping(timeout: time)

@@ -27,7 +27,7 @@ struct MetricsCommand: ReportingCommand {
               $ elemental metrics robot --once --to /var/lib/node_exporter/robot.prom
             """)
 
-    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var services: ServicesOptions
 
     @Option(help: ArgumentHelp("The port; 0 lets the system choose.", valueName: "port"))
     var port = defaultPort
@@ -77,18 +77,16 @@ struct MetricsCommand: ReportingCommand {
         let work: Interruption.Work = once ? .task : .endless
         try await Interruption.run(console, work) { [self] in
             let deputy = Deputy(name: "metrics", role: .observe)
-            let followed = try await sessions.makeSessions(for: deputy, output) {
+            let followed = try await services.makeFollower(for: deputy, console, output) {
                 $0.pingInterval = Self.pingInterval
                 $0.keepsLongValues = false
             }
             let metrics = ServiceMetrics()
-            followed.sessions.onEvent { metrics.note($0) }
-            let reporter = SessionReporter(console, followed.access)
-            followed.sessions.onEvent { reporter.note($0) }
+            followed.follower.onEvent { metrics.note($0) }
             if once {
                 try await print(metrics, of: followed, console)
             } else {
-                try await serve(metrics, of: followed.sessions, console)
+                try await serve(metrics, of: followed.follower, console)
             }
         }
     }
@@ -96,7 +94,7 @@ struct MetricsCommand: ReportingCommand {
     /// How often round trips are measured: at least once between two scrapes at Prometheus' usual intervals.
     private static let pingInterval: Duration = .seconds(5)
 
-    private func serve(_ metrics: ServiceMetrics, of sessions: Follower, _ console: Console) async throws {
+    private func serve(_ metrics: ServiceMetrics, of follower: Follower, _ console: Console) async throws {
         var options = WebServerOptions()
         options.port = port
         listening.apply(to: &options)
@@ -114,8 +112,8 @@ struct MetricsCommand: ReportingCommand {
             let note =
                 listening.isLoopback
                 ? nil : "whoever listens on this network can read the token and the values: they are not encrypted"
-            await console.emit(ServingEvent(url: "http://\(known.withPort(port))/metrics", note: note))
-            try await sessions.run()
+            await console.emit(.serving("http://\(known.withPort(port))/metrics", note))
+            try await follower.run()
         } cleanup: {
             await server.stop()
         }

@@ -68,21 +68,19 @@ struct RecordCommand: ReportingCommand {
             let progress = RecordProgress(names, targets, console)
             let result: Result<Void, any Error>
             do {
-                let followed = try await options.following.makeSessions(
+                let followed = try await options.following.makeFollower(
                     // What waits for the disk is bounded by the recorder.
-                    with: targets, andAll: targets.isEmpty, for: nil, output
+                    with: targets, andAll: targets.isEmpty, for: nil, console, output
                 ) {
                     $0.keepsLongValues = false
                     // The recorder leaves out the others, and says if there is none of that name.
                     $0.onlyElements = []
                 }
-                let reporter = SessionReporter(console, followed.access)
-                followed.sessions.onEvent { event in
-                    reporter.note(event)
+                followed.follower.onEvent { event in
                     recorder.note(event)
                     progress.note(event)
                 }
-                try await record(followed.sessions, recorder, progress)
+                try await record(followed.follower, recorder, progress)
                 result = .success(())
             } catch {
                 result = .failure(error)
@@ -97,10 +95,10 @@ struct RecordCommand: ReportingCommand {
 
     /// Follows the services until the recording ends.
     private func record(
-        _ sessions: Follower, _ recorder: Recorder, _ progress: RecordProgress
+        _ follower: Follower, _ recorder: Recorder, _ progress: RecordProgress
     ) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await sessions.run() }
+            group.addTask { try await follower.run() }
             group.addTask { await recorder.waitUntilFull() }
             group.addTask { await progress.hasFailed.wait() }
             if let time = options.time?.duration { group.addTask { await Delay.wait(time) } }

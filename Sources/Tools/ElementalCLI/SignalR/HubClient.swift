@@ -21,7 +21,7 @@ struct HubClient: Sendable {
         let client = HubClient(url: url, connection: connection, events: connection.events, console: console)
         prepare(connection)
         try await connection.start()
-        await console.emit(HubConnectionEvent(url: url, change: .opened(connection.transport)))
+        await console.emit(.hub(url, .opened(connection.transport)))
         try await withCleanup {
             try await body(client)
         } cleanup: {
@@ -37,20 +37,16 @@ struct HubClient: Sendable {
         for await event in events {
             switch event {
             case .opened, .failedToOpen: break
-            case .willReconnect(let error): await report(.willReconnect(error))
+            case .willReconnect(let error): await console.emit(.hub(url, .willReconnect(error)))
             case .didReconnect:
-                await report(.didReconnect)
+                await console.emit(.hub(url, .didReconnect))
                 await reconnected()
             case .closed(let error):
-                await report(.closed(error))
+                await console.emit(.hub(url, .closed(error)))
                 return error
             }
         }
         return nil
-    }
-
-    private func report(_ change: HubConnectionEvent.Change) async {
-        await console.emit(HubConnectionEvent(url: url, change: change))
     }
 
     /// Runs `body`, which waits for the hub's answer to a call, with a time limit.

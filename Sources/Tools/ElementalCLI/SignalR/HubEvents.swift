@@ -3,55 +3,57 @@ import ElementalWire
 import SignalR
 import Support
 
-/// The state of the connection to a hub changed.
-struct HubConnectionEvent: ConsoleEvent {
-    enum Change: Sendable {
-        case opened(TransportKind?)
-        case willReconnect(SignalRError?)
-        case didReconnect
-        /// It ended without this client asking for it.
-        case closed(SignalRError?)
-    }
-
-    let url: String
-    let change: Change
-    /// The service that is bridged over this connection.
-    var key: ServiceKey?
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        let lines =
-            switch change {
-            case .opened(let transport): ["connected to \(url)" + (transport.map { " over \($0)" } ?? "")]
-            case .willReconnect(let error): ["\(url) is away: \(Self.reason(error)); trying again"]
-            case .didReconnect: ["connected to \(url) again"]
-            case .closed(let error): ["\(url) ended the connection: \(Self.reason(error))"]
-            }
-        return key.map { key in lines.map { "\(key): \($0)" } } ?? lines
-    }
-
-    var json: JSONText {
-        switch change {
-        case .opened(let transport):
-            .event("connected", members + [("transport", .optional(transport.map { "\($0)" }))])
-        case .willReconnect(let error): loss("willReconnect", error)
-        case .didReconnect: .event("didReconnect", members)
-        case .closed(let error): loss("disconnected", error)
+extension ConsoleEvent where Self == Notice {
+    /// The state of the connection to a hub changed.
+    ///
+    /// - Parameter key: the service that is bridged over this connection.
+    static func hub(_ url: String, _ change: HubChange, _ key: ServiceKey? = nil) -> Notice {
+        func reason(_ error: SignalRError?) -> String { error?.description ?? "in good order" }
+        func members(_ error: SignalRError?) -> JSONText.Members {
+            JSONText.members(error?.code.description ?? "closed", because: reason(error))
         }
+        let (name, others, line): (String, JSONText.Members, String) =
+            switch change {
+            case .opened(let transport):
+                (
+                    "connected", [("transport", .optional(transport.map { "\($0)" }))],
+                    "connected to \(url)" + (transport.map { " over \($0)" } ?? "")
+                )
+            case .willReconnect(let error):
+                ("willReconnect", members(error), "\(url) is away: \(reason(error)); trying again")
+            case .didReconnect: ("didReconnect", [], "connected to \(url) again")
+            case .closed(let error): ("disconnected", members(error), "\(url) ended the connection: \(reason(error))")
+            }
+        return Notice(
+            name, [("hub", .string(url))] + (key.map { JSONText.members($0) } ?? []) + others,
+            (key.map { "\($0): " } ?? "") + line)
     }
 
-    private var members: JSONText.Members {
-        [("hub", .string(url))] + (key.map { JSONText.members($0) } ?? [])
-    }
+    /// A call that is not answered was sent to a hub.
+    static func sentCall(_ method: String) -> Notice { Notice("sent", [("method", .string(method))], "sent \(method)") }
 
-    private func loss(_ name: String, _ error: SignalRError?) -> JSONText {
-        .event(
-            name,
-            members + JSONText.members(error?.code.description ?? "closed", because: Self.reason(error)))
+    /// A bridge to a hub begins, and this is who controls the service thereby.
+    ///
+    /// - Parameter role: what the service has granted; `nil` if the connection is not encrypted.
+    static func bridging(_ key: ServiceKey, to url: String, controls: Bool, _ role: Role?) -> Notice {
+        Notice(
+            "bridging",
+            JSONText.members(key) + [
+                ("hub", .string(url)), ("control", .bool(controls)), ("role", .optional(role?.rawValue)),
+            ],
+            controls
+                ? "whoever may call this client's methods through the hub \(url) controls \(key)"
+                : "the hub \(url) is told what \(key) says and sets nothing there; --control would let it")
     }
+}
 
-    private static func reason(_ error: SignalRError?) -> String { error?.description ?? "in good order" }
+/// A change of the connection to a hub.
+enum HubChange: Sendable {
+    case opened(TransportKind?)
+    case willReconnect(SignalRError?)
+    case didReconnect
+    /// It ended without this client asking for it.
+    case closed(SignalRError?)
 }
 
 /// Something came from a hub: a result, an item of a stream, or a call.
@@ -81,43 +83,5 @@ struct HubMessageEvent: ConsoleEvent {
         case .invocation(let arguments):
             .event("invocation", [("method", .string(method)), ("arguments", .array(arguments.map(\.json)))])
         }
-    }
-}
-
-/// A call that is not answered was sent to a hub.
-struct HubSentEvent: ConsoleEvent {
-    let method: String
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["sent \(method)"] }
-
-    var json: JSONText { .event("sent", [("method", .string(method))]) }
-}
-
-/// A bridge to a hub begins, and this is who controls the service thereby.
-struct HubBridgingEvent: ConsoleEvent {
-    let key: ServiceKey
-    let url: String
-    let controls: Bool
-    /// What the service has granted; `nil` if the connection is not encrypted.
-    let role: Role?
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        [
-            controls
-                ? "whoever may call this client's methods through the hub \(url) controls \(key)"
-                : "the hub \(url) is told what \(key) says and sets nothing there; --control would let it"
-        ]
-    }
-
-    var json: JSONText {
-        .event(
-            "bridging",
-            JSONText.members(key) + [
-                ("hub", .string(url)), ("control", .bool(controls)), ("role", .optional(role?.rawValue)),
-            ])
     }
 }

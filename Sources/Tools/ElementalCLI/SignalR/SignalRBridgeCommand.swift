@@ -31,7 +31,7 @@ struct SignalRBridgeCommand: ReportingCommand {
               $ elemental signalr bridge --hub http://localhost:5000/house
             """)
 
-    @OptionGroup var sessions: SessionsOptions
+    @OptionGroup var services: ServicesOptions
 
     @Option(
         name: .customLong("hub"),
@@ -64,7 +64,7 @@ struct SignalRBridgeCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if sessions.followsAll, !element.specs.isEmpty {
+        if services.followsAll, !element.specs.isEmpty {
             throw ValidationError("--element goes with a TARGET: of all services each sends its own catalogue")
         }
         try HubOptions.check(url: url, "--hub")
@@ -89,23 +89,31 @@ struct SignalRBridgeCommand: ReportingCommand {
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
             let elements = try element.catalogue
-            let followed = try await sessions.makeSessions(for: deputy, output) {
+            let followed = try await services.makeFollower(for: deputy, console, output) {
                 $0.elements = elements
                 ($0.keepsLongValues, $0.keepsLongValuesInDevices) = (false, true)
             }
-            let report = HubReport(console, url: url, options, prints: prints)
-            let reporter = SessionReporter(console, followed.access)
-            followed.sessions.onEvent { event in
-                reporter.note(event)
-                report.note(event, followed)
-            }
+            let values = BridgeReport(console, prints: prints, setsElements: control)
+            values.follow(followed)
             // A name that is mapped and that the only service does not have is mistyped.
-            let isStrict = sessions.targets.count == 1 && !sessions.followsAll
-            let bridge = SignalRBridge(options: options, isStrict: isStrict, followed.sessions) {
+            let isStrict = services.targets.count == 1 && !services.followsAll
+            let bridge = SignalRBridge(options: options, isStrict: isStrict, followed.follower) {
                 [hub, url, output] _ in
                 try await hub.connection(to: url, output, reconnects: true)
             }
-            bridge.onEvent { report.note($0) }
+            bridge.onEvent { [url, control] event in
+                let key = event.key
+                switch event.change {
+                case .began(let bridge):
+                    console.offer(.bridging(key, to: url, controls: control, bridge.device.grantedRole))
+                case .notBridged(let error):
+                    console.offer(.serviceState(key, "refused", "invalidOptions", error.message))
+                case .hubOpened(let transport): console.offer(.hub(url, .opened(transport), key))
+                case .bridge(.value(let value)): values.note(value)
+                case .bridge(.hubAway(let error)): console.offer(.hub(url, .willReconnect(error), key))
+                case .bridge(.hubReturned): console.offer(.hub(url, .didReconnect, key))
+                }
+            }
             try await bridge.run()
         }
     }

@@ -31,7 +31,7 @@ struct SignalRSendCommand: ReportingCommand {
             let connection = try await hub.connection(to: call.url, output, reconnects: false)
             try await HubClient.with(call.url, connection, console) { _ in
                 try await connection.send(call.method, arguments: call.arguments.map(\.value))
-                await console.emit(HubSentEvent(method: call.method))
+                await console.emit(.sentCall(call.method))
                 await Delay.wait(linger?.duration ?? .milliseconds(250))
             }
         }

@@ -114,49 +114,48 @@ enum EventExamples {
     /// What commands print that follow services.
     private static func bridges() throws -> [any ConsoleEvent] {
         let broker = try MQTTAddress("mqtt://localhost")
-        func value(_ outcome: BridgedValueEvent.Outcome, _ peer: BridgePeer, _ address: String? = nil)
+        func value(_ outcome: BridgedValue.Outcome, _ peer: BridgedValue.Peer, _ address: String? = nil)
             -> BridgedValueEvent
         {
-            BridgedValueEvent(
-                key: key, element: speed, outcome: outcome, peer: peer, isInbound: peer == .hub, address: address)
+            BridgedValueEvent(BridgedValue(key, speed, outcome, peer, isForService: peer == .hub, at: address))
         }
         return [
-            ServingEvent(url: "http://localhost/"), ServingEvent(url: "http://localhost/", tokenFile: "t", note: "all"),
-            SessionStateEvent(key, refused: "usage", "no such element"),
-            BrowsingFailedEvent(error: error, delay: delay), BrowsingWorksEvent(), TooManyServicesEvent(count: 1),
-            ValueLeftOutEvent(key: key, element: "Speed", byteCount: 1),
+            Notice.serving("http://localhost/", nil), Notice.serving("http://localhost/", tokenFile: "t", "all"),
+            Notice.serviceState(key, "refused", "usage", "no such element"),
+            Notice.browsingFailed(error, delay), Notice.browsingWorks, Notice.tooManyServices(1),
+            Notice.valueLeftOut(key, speed, 1),
             value(.passed(.float(1)), .broker), value(.passed(.float(1)), .surfaces, "/Rover/Speed"),
             value(.notPassed(ValueRefusal(.notAChoice)), .hub), value(.notPassed(error), .surfaces, "/Rover/Speed"),
             value(.dropped, .broker), value(.dropped, .surfaces, "/Rover/Speed"),
-            NothingSetEvent(key: key, message: "does not let"), NotShownEvent(key: key, error: error),
-            BrokerEvent(broker: broker, change: .connected), BrokerEvent(broker: broker, change: .sharedID("pi")),
-            BrokerEvent(broker: broker, change: .refuses(MQTTError(.subscriptionRefused, "no"))),
-            BrokerEvent(broker: broker, change: .away(MQTTError(.connectionLost, "no"), delay: delay)),
-            MQTTBridgingEvent(broker: broker, options: MQTTBridgeOptions()), ForgottenEvent(topic: "a/b"),
-            OSCListeningEvent(port: 1, queryPort: 2, options: OSCBridgeOptions()),
-            OSCNoticeEvent.announced("Elemental", nil), OSCNoticeEvent.announced(nil, error),
-            OSCNoticeEvent.surface("pi:1"), OSCNoticeEvent.invalid("pi:1", "no"), OSCNoticeEvent.overloaded("much"),
-            OSCNoticeEvent.unknownAddress("pi:1", "/x"), OSCNoticeEvent.notListening(error, delay),
-            OSCShownEvent(key: key, prefix: "/Rover/"), MetricsEvent(text: "elemental_up 1"),
+            Notice.nothingSet(key, "does not let"), Notice.notShown(key, error),
+            Notice.broker(broker, .brokerConnected), Notice.broker(broker, .sharedID("pi")),
+            Notice.broker(broker, .brokerRefuses(MQTTError(.subscriptionRefused, "no"))),
+            Notice.broker(broker, .brokerAway(MQTTError(.connectionLost, "no"), retryIn: delay)),
+            Notice.bridging(broker, MQTTBridgeOptions()), Notice.forgotten("a/b"),
+            Notice.listening(1, 2, OSCBridgeOptions()),
+            Notice.osc(.announced(name: "Elemental")),
+            Notice.osc(.notAnnounced(error)), Notice.osc(.surface("pi:1")),
+            Notice.osc(.invalid(surface: "pi:1", reason: "no")),
+            Notice.osc(.overloaded(reason: "much")),
+            Notice.osc(.unknownAddress(surface: "pi:1", "/x")),
+            Notice.osc(.failedToListen(error, retryIn: delay)),
+            Notice.osc(.shown(key, prefix: "/Rover/")), MetricsEvent(text: "elemental_up 1"),
         ]
     }
 
     private static func hubs() -> [any ConsoleEvent] {
-        let changes: [HubConnectionEvent.Change] = [
+        let changes: [HubChange] = [
             .opened(.webSockets), .opened(nil), .willReconnect(nil), .didReconnect,
             .closed(SignalRError(.closedByServer, "bye")),
         ]
         return changes.flatMap { change in
-            [
-                HubConnectionEvent(url: "http://localhost/", change: change),
-                HubConnectionEvent(url: "http://localhost/", change: change, key: key),
-            ]
+            [Notice.hub("http://localhost/", change), Notice.hub("http://localhost/", change, key)]
         } + [
             HubMessageEvent(method: "Add", content: .result(.null)),
             HubMessageEvent(method: "Add", content: .item(.integer(1))),
-            HubMessageEvent(method: "Add", content: .invocation([.integer(1)])), HubSentEvent(method: "Add"),
-            HubBridgingEvent(key: key, url: "http://localhost/", controls: true, role: .control),
-            HubBridgingEvent(key: key, url: "http://localhost/", controls: true, role: nil),
+            HubMessageEvent(method: "Add", content: .invocation([.integer(1)])), Notice.sentCall("Add"),
+            Notice.bridging(key, to: "http://localhost/", controls: true, .control),
+            Notice.bridging(key, to: "http://localhost/", controls: true, nil),
         ]
     }
 

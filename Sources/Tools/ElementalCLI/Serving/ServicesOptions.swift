@@ -6,7 +6,7 @@ import NIOCore
 import Support
 
 /// The options of the commands that follow any number of services: which ones, and how to connect to them.
-struct SessionsOptions: ParsableArguments {
+struct ServicesOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT (default: every service that is found).",
@@ -27,17 +27,18 @@ struct SessionsOptions: ParsableArguments {
 
     var security: ClientSecurityOptions { following.security }
 
-    /// A follower of the services, which does not run yet.
+    /// A follower of the services, which does not run yet and whose events are told.
     ///
     /// - Parameters:
     ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while it
     ///     follows.
     ///   - change: changes the options. The role that it sets counts unless `--role` is given.
     /// - Throws: what reading the identity throws.
-    func makeSessions(
-        for deputy: Deputy, _ output: OutputOptions, _ change: (inout FollowerOptions) -> Void = { _ in }
+    func makeFollower(
+        for deputy: Deputy, _ console: Console, _ output: OutputOptions,
+        _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
-        try await following.makeSessions(with: targets, andAll: followsAll, for: deputy, output, change)
+        try await following.makeFollower(with: targets, andAll: followsAll, for: deputy, console, output, change)
     }
 }
 
@@ -78,15 +79,16 @@ struct FollowingOptions: ParsableArguments {
         }
     }
 
-    /// A follower of services, which does not run yet.
+    /// A follower of services, which does not run yet and whose events are told.
     ///
     /// - Parameters:
     ///   - targets: the services.
     ///   - followsAll: whether every service that is found is followed besides them.
     ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
     ///   - change: changes the options. The role that it sets counts unless `--role` is given.
-    func makeSessions(
-        with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ output: OutputOptions,
+    func makeFollower(
+        with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ console: Console,
+        _ output: OutputOptions,
         _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
         let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
@@ -109,13 +111,16 @@ struct FollowingOptions: ParsableArguments {
             resolved.append(await target.resolved(output))
         }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
-        return FollowedServices(sessions: Follower(subjects, options), targets: resolved, access: access)
+        let followed = FollowedServices(follower: Follower(subjects, options), targets: resolved, access: access)
+        let report = FollowingReport(console, followed)
+        followed.follower.onEvent { report.note($0) }
+        return followed
     }
 }
 
 /// Services that a command follows, and the identity with which it does.
 struct FollowedServices: Sendable {
-    let sessions: Follower
+    let follower: Follower
     /// What was asked for, with the addresses of hosts that the system does not know.
     let targets: [Target]
     let access: ClientAccess
@@ -131,7 +136,7 @@ extension Target {
         return .address(HostPort(host: host, port: address.port))
     }
 
-    /// What sessions follow.
+    /// What a follower follows.
     var subject: ServiceSubject {
         switch self {
         case .service(let service, let name): .service(service, name: name)

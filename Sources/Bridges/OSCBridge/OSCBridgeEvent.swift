@@ -1,22 +1,9 @@
 public import Elemental
+public import ElementalFollowing
+internal import Support
 
 /// What happens on a bridge. Names, addresses and reasons have text from the network in them.
-public enum OSCBridgeEvent: Sendable {
-    /// The direction of a value.
-    public enum Direction: String, Sendable, Hashable {
-        case toSurfaces, toDevice
-    }
-
-    /// An element of a service.
-    public struct Place: Sendable, Hashable {
-        /// The service's name, such as `robot`; `nil` for one that was given by host and port.
-        public let service: String?
-        /// The instance's name, such as "Rover", or `HOST:PORT`.
-        public let name: String
-        /// The element's OSC address.
-        public let address: String
-    }
-
+public enum OSCBridgeEvent: Sendable, CustomStringConvertible {
     /// OSC is heard on this UDP port, and OSCQuery on that TCP port.
     case listening(port: Int, queryPort: Int)
     /// The system has closed a socket that OSC or OSCQuery is heard on, or it cannot be opened again, for this reason.
@@ -34,15 +21,28 @@ public enum OSCBridgeEvent: Sendable {
     /// A surface sent something to an address where no element is. Told once for each surface.
     case unknownAddress(surface: String, String)
     /// A service has elements at the addresses that begin so.
-    case shown(service: String?, name: String, prefix: String)
-    /// The surfaces were told a value.
-    case toSurfaces(Place, ElementDefinition, ElementValue)
-    /// A service was sent a surface's value.
-    case toDevice(Place, ElementDefinition, ElementValue)
-    /// A value was not passed on, for this reason.
-    case notPassed(Place, ElementDefinition, Direction, any Error)
-    /// There was no room for a value.
-    case dropped(Place, ElementDefinition, Direction)
+    case shown(ServiceKey, prefix: String)
+    /// What became of a value.
+    case value(BridgedValue)
     /// Patterns or bundles cost more than they may; what is too much is left out. Told once in ten seconds at most.
     case overloaded(reason: String)
+
+    /// A line for a log. Names and reasons from other programs are escaped.
+    public var description: String {
+        let text =
+            switch self {
+            case .listening(let port, let queryPort):
+                "listening for OSC on port \(port), for OSCQuery on port \(queryPort)"
+            case .failedToListen(let error, let delay): "OSC is not heard: \(error); next attempt in \(delay)"
+            case .announced(let name): "announced as '\(name)'"
+            case .notAnnounced(let error): "not announced: \(error.message); trying again"
+            case .surface(let surface): "\(surface) sends OSC"
+            case .invalid(let surface, let reason): "\(surface) sent what is no OSC: \(reason)"
+            case .unknownAddress(let surface, let address): "\(surface): there is no element at \(address.excerpt)"
+            case .shown(let key, let prefix): "\(key): its elements are at \(prefix)…"
+            case .value(let value): value.description
+            case .overloaded(let reason): reason
+            }
+        return text.printable
+    }
 }

@@ -1,0 +1,32 @@
+public import ElementalFollowing
+public import MQTT
+internal import Support
+
+/// What happens on a bridge. Names and reasons have text from the network in them.
+public enum MQTTBridgeEvent: Sendable, CustomStringConvertible {
+    /// The connection to the broker is open.
+    case brokerConnected
+    /// The broker cannot be reached, or the connection to it was lost; the next attempt follows after the delay.
+    case brokerAway(MQTTError, retryIn: Duration)
+    /// The broker does not let the bridge subscribe to what it needs.
+    case brokerRefuses(MQTTError)
+    /// Another bridge to this broker has the same ``MQTTBridgeOptions/id``: each says of the other's services that they are
+    /// there, or not. It is told once a minute at most.
+    case sharedID(String)
+    /// What became of a value.
+    case value(BridgedValue)
+    /// A service, or one of its elements, is not shown as the options ask.
+    case notShown(ServiceKey, any Error)
+
+    /// A line for a log. Names and reasons from other programs are escaped.
+    public var description: String {
+        switch self {
+        case .brokerConnected: "the broker is connected"
+        case .brokerAway(let error, let delay): "the broker is away: \(error); next attempt in \(delay)"
+        case .brokerRefuses(let error): "the broker refuses: \(error)"
+        case .sharedID(let id): "another bridge has the id '\(id)'".printable
+        case .value(let value): value.description
+        case .notShown(let key, let error): "\(key) is not shown: \(error)".printable
+        }
+    }
+}
