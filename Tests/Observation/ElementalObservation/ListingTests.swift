@@ -32,15 +32,17 @@ struct ListingTests {
         #expect(listing.services.map(\.port) == rest.map { $0 % 4 == 1 ? $0 + 2 : 1 })
     }
 
+    private static func place(_ name: String) -> SortingPlace { SortingPlace(name: name, service: "lamp") }
+
     @Test
     func namesAreSortedAsPeopleDo() {
         let names = ["Rover 10", "rover 2", "Rover", "Rover 002", "2 lamps", "Desk lamp", "10 lamps", "desk"]
-        let sorted = names.sorted { SortingName($0) < SortingName($1) }
+        let sorted = names.sorted { Self.place($0) < Self.place($1) }
         #expect(sorted.first == "2 lamps" && sorted[1] == "10 lamps")
         #expect(Array(sorted[2...4]) == ["desk", "Desk lamp", "Rover"])
         #expect(Set(sorted[5...6]) == ["rover 2", "Rover 002"] && sorted.last == "Rover 10")
         let huge = ["a" + String(repeating: "9", count: 40), "a1" + String(repeating: "0", count: 40)]
-        #expect(SortingName(huge[0]) < SortingName(huge[1]))
+        #expect(Self.place(huge[0]) < Self.place(huge[1]))
     }
 
     @Test

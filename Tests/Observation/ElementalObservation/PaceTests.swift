@@ -161,8 +161,8 @@ struct PaceTests {
         for round in 0..<1000 {
             for id in Int8(0)...127 { inbox.put { $0.changed.insert(id) } }
             // Who looks between two notifications does not bring about another one.
-            _ = inbox.look { $0.changed.remove(7) }
-            inbox.put { $0.note(ValueRefusal("\(round)"), of: 3) }
+            inbox.look { $0.changed.remove(7) }
+            inbox.put { $0.refusals[3] = ValueRefusal("\(round)") }
         }
         #expect(count.withLock { $0 } == 1)
         let arrivals = inbox.take { contents in

@@ -67,22 +67,24 @@ struct LatestValues {
 }
 
 /// A set of elements' identifiers, 0...127, as plain bits.
-struct IdentifierSet {
+package struct IdentifierSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
+
+    package init() {}
 
     var isEmpty: Bool { low | high == 0 }
 
     @inline(__always)
-    func contains(_ id: Int8) -> Bool {
+    package func contains(_ id: Int8) -> Bool {
         (id < 64 ? low : high) & Self.bit(id) != 0
     }
 
-    mutating func insert(_ id: Int8) {
+    package mutating func insert(_ id: Int8) {
         if id < 64 { low |= Self.bit(id) } else { high |= Self.bit(id) }
     }
 
-    mutating func remove(_ id: Int8) {
+    package mutating func remove(_ id: Int8) {
         if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
     }
 
@@ -91,6 +93,16 @@ struct IdentifierSet {
         union.low |= other.low
         union.high |= other.high
         return union
+    }
+
+    package func forEach(_ body: (Int8) -> Void) {
+        for (word, first) in [(low, Int8(0)), (high, Int8(64))] {
+            var rest = word
+            while rest != 0 {
+                body(first + Int8(rest.trailingZeroBitCount))
+                rest &= rest - 1
+            }
+        }
     }
 
     @inline(__always)

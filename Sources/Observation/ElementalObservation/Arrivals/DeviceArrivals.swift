@@ -4,9 +4,9 @@ import ElementalWire
 /// themselves, of which the device has the newest.
 struct DeviceArrivals: Sendable {
     /// The elements that have a new value.
-    var changed = IdentifierBits()
+    var changed = IdentifierSet()
     /// The elements that are followed now, and may have had a value before.
-    var first = IdentifierBits()
+    var first = IdentifierSet()
     /// The newest refusal of each element's values.
     var refusals: [Int8: ValueRefusal] = [:]
     /// The newest change of the connection.
@@ -27,15 +27,9 @@ struct DeviceArrivals: Sendable {
         return self
     }
 
-    mutating func note(_ event: DeviceEvent, of attempt: Int) -> Bool {
-        guard attempt == self.attempt else { return false }
+    mutating func note(_ event: DeviceEvent, of attempt: Int) {
+        guard attempt == self.attempt else { return }
         if case .willReconnect = event { wasLost = true }
         self.event = event
-        return true
-    }
-
-    mutating func note(_ refusal: ValueRefusal, of id: Int8) -> Bool {
-        refusals[id] = refusal
-        return true
     }
 }

@@ -30,11 +30,10 @@ final class Inbox<Contents: Sendable>: Sendable {
     func onArrival(_ notify: @escaping @Sendable () -> Void) { state.withLock { $0.notify = notify } }
 
     /// Changes the contents, on any thread.
-    ///
-    /// - Parameter change: returns whether there is news.
-    func put(_ change: (inout Contents) -> Bool) {
+    func put(_ change: (inout Contents) -> Void) {
         let delay: Duration? = state.withLock { state in
-            guard change(&state.contents), !state.isNotified else { return nil }
+            change(&state.contents)
+            guard !state.isNotified else { return nil }
             state.isNotified = true
             guard let last = state.lastTaken else { return .zero }
             return max(.zero, last + frame - clock.now())

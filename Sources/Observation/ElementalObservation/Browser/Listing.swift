@@ -28,12 +28,10 @@ struct Listing: Sendable {
         case .found(let service), .updated(let service):
             list(service)
         case .gone(let service, let name):
-            let place = SortingPlace(name: name, service: service)
-            let index = index(of: place)
-            if isListed(place, at: index) {
-                entries.remove(at: index)
-                changeCount += 1
-            }
+            let (index, isListed) = find(SortingPlace(name: name, service: service))
+            guard isListed else { return }
+            entries.remove(at: index)
+            changeCount += 1
         // It is not there for a program until it can be resolved.
         case .failed, .unresolved: break
         }
@@ -41,9 +39,9 @@ struct Listing: Sendable {
 
     private mutating func list(_ service: DiscoveredService) {
         let place = SortingPlace(name: service.name, service: service.service)
-        let entry = Entry(place: place, service: observed(service))
-        let index = index(of: place)
-        if isListed(place, at: index) { entries[index] = entry } else { entries.insert(entry, at: index) }
+        let (index, isListed) = find(place)
+        entries.replaceSubrange(
+            index..<(isListed ? index + 1 : index), with: [Entry(place: place, service: observed(service))])
         changeCount += 1
     }
 
@@ -52,17 +50,13 @@ struct Listing: Sendable {
     }
 
     /// Where it is listed, or belongs.
-    private func index(of place: SortingPlace) -> Int {
+    private func find(_ place: SortingPlace) -> (index: Int, isListed: Bool) {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
             if entries[middle].place < place { low = middle + 1 } else { high = middle }
         }
-        return low
-    }
-
-    private func isListed(_ place: SortingPlace, at index: Int) -> Bool {
-        index < entries.count && entries[index].place == place
+        return (low, low < entries.count && entries[low].place == place)
     }
 
     /// The client trusts others than before.
@@ -85,51 +79,29 @@ extension Listing {
 
     /// Keeps a listing up to date until the task is cancelled.
     static func follow(_ browser: ElementalBrowser, _ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { await follow(browser, inbox) }
-            if let trusted { group.addTask { await follow(trusted, inbox) } }
-        }
-    }
-
-    private static func follow(_ browser: ElementalBrowser, _ inbox: Inbox<Listing>) async {
-        func put(_ change: (inout Listing) -> Void) {
-            inbox.put { listing in
-                change(&listing)
-                return true
-            }
-        }
+        async let trust: Void = follow(trusted, inbox)
         do throws(ElementalError) {
-            try await Browsing.follow(
-                browser,
-                works: {
-                    inbox.put { listing in
-                        listing.failure = nil
-                        return true
+            try await Browsing.follow(browser, works: { inbox.put { $0.failure = nil } }) { event in
+                inbox.put { listing in
+                    switch event {
+                    case .began: listing.restart()
+                    case .service(let event): listing.record(event)
+                    case .failed(let error, _): listing.failure = error
                     }
-                }
-            ) { event in
-                switch event {
-                case .began: put { $0.restart() }
-                case .service(let event): put { $0.record(event) }
-                case .failed(let error, _): put { $0.failure = error }
                 }
             }
         } catch {
             // The name is not that of a service.
-            put { $0.failure = error }
+            inbox.put { $0.failure = error }
         }
+        await trust
     }
 
-    private static func follow(_ trusted: TrustedServices, _ inbox: Inbox<Listing>) async {
-        var trusted = trusted
+    private static func follow(_ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
+        guard var trusted else { return }
         while !Task.isCancelled {
             // Nobody is trusted by a store that cannot be read: then what was read last stands, and connecting tells why.
-            if let hasChanged = try? await trusted.update(), hasChanged {
-                inbox.put { [trusted] listing in
-                    listing.trust(trusted)
-                    return true
-                }
-            }
+            if (try? await trusted.update()) == true { inbox.put { $0.trust(trusted) } }
             await Delay.wait(trustInterval)
         }
     }

@@ -20,7 +20,8 @@ public final class ObservedBrowser {
 
     @ObservationIgnored private let security: ClientSecurity
     @ObservationIgnored private let inbox: Inbox<Listing>
-    @ObservationIgnored private let link = BrowserLink()
+    /// Browses until the list is released, whose `deinit` may run on any thread.
+    @ObservationIgnored private let task = Locked<Task<Void, Never>?>(nil)
 
     /// A list of the services of one name, such as `lamp`, or of all element services of this framework.
     ///
@@ -39,7 +40,7 @@ public final class ObservedBrowser {
         }
     }
 
-    deinit { link.close() }
+    deinit { task.withLock { $0 }?.cancel() }
 
     /// The services, sorted by name.
     public var services: [ObservedService] {
@@ -55,8 +56,11 @@ public final class ObservedBrowser {
     }
 
     private func begin() {
-        link.begin { [service, security, inbox] in
-            Task { await Listing.follow(ElementalBrowser(service), TrustedServices(security), inbox) }
+        task.withLock { task in
+            guard task == nil else { return }
+            task = Task { [service, security, inbox] in
+                await Listing.follow(ElementalBrowser(service), TrustedServices(security), inbox)
+            }
         }
     }
 
@@ -69,15 +73,4 @@ public final class ObservedBrowser {
         }
         if listing.failure?.message != _currentFailure?.message { currentFailure = listing.failure }
     }
-}
-
-/// A list's hold on its browser, which ends with the list: its `deinit` may run on any thread.
-private final class BrowserLink: Sendable {
-    private let task = Locked<Task<Void, Never>?>(nil)
-
-    func begin(_ make: () -> Task<Void, Never>) {
-        task.withLock { task in if task == nil { task = make() } }
-    }
-
-    func close() { task.withLock { $0 }?.cancel() }
 }

@@ -161,10 +161,8 @@ final class ElementCell: Observable {
         }
     }
 
-    /// The value could not be sent.
-    func noteNotSent(_ error: ElementalError) { putBack(.notSent(error)) }
-
-    private func putBack(_ failure: WriteFailure) {
+    /// The value is refused, or could not be sent.
+    func putBack(_ failure: WriteFailure) {
         own = nil
         sent = nil
         phase = .resting

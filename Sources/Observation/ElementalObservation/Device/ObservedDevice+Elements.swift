@@ -66,9 +66,9 @@ extension ObservedDevice {
         begin()
         if let cell = cells[element.id] { return cell }
         let definition = definition(of: element)
-        let cell = ElementCell(definition, link.device?.value(of: definition))
+        let cell = ElementCell(definition, device?.value(of: definition))
         cells[element.id] = cell
-        if let device = link.device { follow(cell, device) }
+        if let device { follow(cell, device) }
         return cell
     }
 

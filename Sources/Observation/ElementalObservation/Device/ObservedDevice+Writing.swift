@@ -26,7 +26,7 @@ extension ObservedDevice {
 
     /// Sends what has yet to be sent, unless a round is under way.
     func send() {
-        guard !isRoundUnderWay, now.isConnected, let device = link.device, device.isConnected else { return }
+        guard !isRoundUnderWay, now.isConnected, let device, device.isConnected else { return }
         let cells = cells.values.filter { $0.unsent != nil }.sorted { $0.writeNumber < $1.writeNumber }
         var hasSent = false
         for cell in cells {
@@ -37,7 +37,7 @@ extension ObservedDevice {
                 hasSent = true
             } catch {
                 // Otherwise the connection has just been lost, which an event will say.
-                if error.code != .notConnected { cell.noteNotSent(error) }
+                if error.code != .notConnected { cell.putBack(.notSent(error)) }
             }
         }
         if hasSent { beginRound(device) }
@@ -62,10 +62,10 @@ extension ObservedDevice {
     private func endRound(_ isAnswered: Bool) {
         takeAnswers()
         isRoundUnderWay = false
-        if let device = link.device { noteElements(of: device) }
+        if let device { noteElements(of: device) }
         for cell in cells.values { if isAnswered { cell.noteAnswered() } else { cell.noteLost() } }
         // Lost, and restored already.
-        if !isAnswered, now.isConnected, let device = link.device, device.isConnected {
+        if !isAnswered, now.isConnected, let device, device.isConnected {
             return beginRound(device, isConnection: true)
         }
         send()
@@ -74,16 +74,15 @@ extension ObservedDevice {
     /// Takes what the service has said about the values that were sent. It changes nothing that is shown but what is refused:
     /// the rest waits for the next frame.
     private func takeAnswers() {
-        guard let device = link.device else { return }
+        guard let device else { return }
         let ids = cells.values.filter(\.isMoved).map(\.definition.id)
         let (changed, refusals) = inbox.look { arrivals in
             defer { arrivals.refusals = [:] }
-            return (ids.filter { arrivals.changed.remove($0) }, arrivals.refusals)
+            let changed = ids.filter(arrivals.changed.contains)
+            for id in changed { arrivals.changed.remove(id) }
+            return (changed, arrivals.refusals)
         }
-        for id in changed {
-            guard let cell = cells[id] else { continue }
-            cell.noteSaid(device.value(of: cell.definition), isNews: true)
-        }
+        for id in changed { noteSaid(id, by: device) }
         for (id, refusal) in refusals { cells[id]?.noteRefused(refusal) }
     }
 

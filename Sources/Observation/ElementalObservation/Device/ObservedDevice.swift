@@ -22,7 +22,9 @@ public final class ObservedDevice {
     private var currentElements: ElementCatalogue
 
     @ObservationIgnored let inbox: Inbox<DeviceArrivals>
-    @ObservationIgnored let link = DeviceLink()
+    // Both end with the model, whose `deinit` may run on any thread.
+    @ObservationIgnored private let held = Locked<ElementalDevice?>(nil)
+    @ObservationIgnored private let connecting = Locked<Task<Void, Never>?>(nil)
     @ObservationIgnored var cells: [Int8: ElementCell] = [:]
     /// Whether values are under way of which it is not known yet whether the service takes them.
     @ObservationIgnored var isRoundUnderWay = false
@@ -98,7 +100,13 @@ public final class ObservedDevice {
         }
     }
 
-    deinit { link.close() }
+    deinit { close() }
+
+    /// Ends the connection, and attempts to make one.
+    private nonisolated func close() {
+        connecting.withLock { $0 }?.cancel()
+        held.withLock { $0 }?.disconnect()
+    }
 
     // MARK: What views read
 
@@ -122,7 +130,7 @@ public final class ObservedDevice {
     }
 
     /// The device, for what the model does not have; `nil` before the first connection.
-    public var device: ElementalDevice? { link.device }
+    public var device: ElementalDevice? { held.withLock { $0 } }
 
     /// The state, without observing it: a view that reads an element does not depend on it.
     var now: State { _currentState }
@@ -150,26 +158,26 @@ public final class ObservedDevice {
         }
         hasBegun = true
         attempt += 1
-        if link.device == nil { inbox.look { $0.begin(attempt) } }
-        link.hold(
-            Task { [weak self, attempt, link, place, clientName, ownElements, options, inbox] in
-                do {
-                    if let device = link.device {
-                        try await device.reconnect()
-                        guard let self, attempt == self.attempt else { return }
-                        noteConnected(device)
-                    } else {
-                        let device = try await place.connect(as: clientName, elements: ownElements, options: options) {
-                            ObservedDevice.observe($0, attempt, inbox)
-                        }
-                        guard let self, attempt == self.attempt else { return device.disconnect() }
-                        link.hold(device)
-                        noteConnected(device)
+        if device == nil { inbox.look { $0.begin(attempt) } }
+        let task = Task { [weak self, attempt, device, place, clientName, ownElements, options, inbox] in
+            do {
+                if let device {
+                    try await device.reconnect()
+                    guard let self, attempt == self.attempt else { return }
+                    noteConnected(device)
+                } else {
+                    let device = try await place.connect(as: clientName, elements: ownElements, options: options) {
+                        ObservedDevice.observe($0, attempt, inbox)
                     }
-                } catch {
-                    self?.noteFailed(error, attempt)
+                    guard let self, attempt == self.attempt else { return device.disconnect() }
+                    held.withLock { $0 = device }
+                    noteConnected(device)
                 }
-            })
+            } catch {
+                self?.noteFailed(error, attempt)
+            }
+        }
+        connecting.withLock { $0 = task }
     }
 
     /// Ends the connection until ``connect()`` is called. Values that the service has not dealt with are put back.
@@ -178,13 +186,13 @@ public final class ObservedDevice {
         isWantedAgain = false
         if isEnding { return }
         // Its end is an event like any other.
-        if let device = link.device, device.disconnectReason == nil {
+        if let device, device.disconnectReason == nil {
             isEnding = true
             return device.disconnect()
         }
         guard case .connecting = now else { return }
         attempt += 1
-        link.close()
+        close()
         end(.ended(DisconnectReason(.closedHere, isExpected: true)))
     }
 
@@ -198,7 +206,7 @@ public final class ObservedDevice {
         case .reconnecting, .failed: connect()
         case .ended(let reason): if reason.kind != .closedHere { connect() }
         case .connected:
-            guard let device = link.device, device.hello?.features.contains(.ping) == true else { return }
+            guard let device, device.hello?.features.contains(.ping) == true else { return }
             Task { [weak self, answerTime] in
                 guard (try? await device.ping(timeout: answerTime)) == nil, device.isConnected,
                     let self, !isEnding
@@ -214,7 +222,7 @@ public final class ObservedDevice {
         _ device: ElementalDevice, _ attempt: Int, _ inbox: Inbox<DeviceArrivals>
     ) {
         device.onEvent { event in inbox.put { $0.note(event, of: attempt) } }
-        device.onRefusal { element, refusal, _ in inbox.put { $0.note(refusal, of: element.id) } }
+        device.onRefusal { element, refusal, _ in inbox.put { $0.refusals[element.id] = refusal } }
     }
 
     /// The device has connected for the first time, or again after an end.
@@ -247,7 +255,7 @@ public final class ObservedDevice {
     private func noteFailed(_ error: any Error, _ attempt: Int) {
         guard attempt == self.attempt else { return }
         // A device that was connected before says itself how it stands.
-        guard link.device == nil || link.device?.disconnectReason != nil else { return }
+        if let device, device.disconnectReason == nil { return }
         takeArrivals()
         let error =
             error as? ElementalError
@@ -271,26 +279,20 @@ public final class ObservedDevice {
     /// The main actor was notified.
     private func frame() {
         // What comes before this model has the device waits for that.
-        let hasDevice = link.device != nil
+        let hasDevice = device != nil
         handle(inbox.take { hasDevice ? $0.removeAll() : DeviceArrivals() })
     }
 
     /// Takes what has arrived, before the main actor is notified.
     func takeArrivals() {
-        if link.device != nil { handle(inbox.look { $0.removeAll() }) }
+        if device != nil { handle(inbox.look { $0.removeAll() }) }
     }
 
     private func handle(_ arrivals: DeviceArrivals) {
-        guard let device = link.device else { return }
+        guard let device else { return }
         if arrivals.wasLost { for cell in cells.values { cell.noteLost() } }
-        arrivals.first.forEach { id in
-            guard let cell = cells[id] else { return }
-            cell.noteSaid(device.value(of: cell.definition), isNews: false)
-        }
-        arrivals.changed.forEach { id in
-            guard let cell = cells[id] else { return }
-            cell.noteSaid(device.value(of: cell.definition), isNews: true)
-        }
+        arrivals.first.forEach { noteSaid($0, by: device, isNews: false) }
+        arrivals.changed.forEach { noteSaid($0, by: device) }
         // After the values: the one that follows a refusal is shown at once.
         for (id, refusal) in arrivals.refusals { cells[id]?.noteRefused(refusal) }
         switch arrivals.event {
@@ -310,6 +312,10 @@ public final class ObservedDevice {
         }
     }
 
+    func noteSaid(_ id: Int8, by device: ElementalDevice, isNews: Bool = true) {
+        if let cell = cells[id] { cell.noteSaid(device.value(of: cell.definition), isNews: isNews) }
+    }
+
     private func measure() {
         guard measuring == nil else { return }
         readStatistics()
@@ -322,7 +328,7 @@ public final class ObservedDevice {
     }
 
     private func readStatistics() {
-        guard let statistics = link.device?.statistics, statistics != _currentStatistics else { return }
+        guard let statistics = device?.statistics, statistics != _currentStatistics else { return }
         currentStatistics = statistics
     }
 }

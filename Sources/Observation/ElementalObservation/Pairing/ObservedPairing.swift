@@ -42,7 +42,8 @@ public final class ObservedPairing {
     @ObservationIgnored private let name: String
     @ObservationIgnored private let role: Role
     @ObservationIgnored private let options: ConnectOptions
-    @ObservationIgnored private let link = PairingTask()
+    /// What it does, which ends with it: its `deinit` may run on any thread.
+    @ObservationIgnored private let task = Locked<Task<Void, Never>?>(nil)
     @ObservationIgnored private var hasBegun = false
     @ObservationIgnored private var entry = Outcome<PairingSecret>()
     /// The number of the present attempt; another one is not heard any more.
@@ -86,7 +87,7 @@ public final class ObservedPairing {
         self.options = options
     }
 
-    deinit { link.cancel() }
+    deinit { task.withLock { $0 }?.cancel() }
 
     /// How far it has come.
     public var state: State {
@@ -135,19 +136,19 @@ public final class ObservedPairing {
     private func ask(after delay: Duration = .zero) {
         attempt += 1
         entry = Outcome()
-        link.hold(
-            Task { [weak self, attempt, entry, place, name, role, options] in
-                if delay > .zero { await Delay.wait(delay) }
-                do {
-                    let service = try await place.pair(as: name, role: role, options: options) { request in
-                        self?.noteRequest(request, attempt)
-                        return await entry.value()
-                    }
-                    self?.notePaired(service, attempt)
-                } catch {
-                    self?.noteFailed(error, attempt)
+        let new = Task { [weak self, attempt, entry, place, name, role, options] in
+            if delay > .zero { await Delay.wait(delay) }
+            do {
+                let service = try await place.pair(as: name, role: role, options: options) { request in
+                    self?.noteRequest(request, attempt)
+                    return await entry.value()
                 }
-            })
+                self?.notePaired(service, attempt)
+            } catch {
+                self?.noteFailed(error, attempt)
+            }
+        }
+        task.withLock { $0 = new }
     }
 
     private func noteRequest(_ request: PairingRequest, _ attempt: Int) {
@@ -184,7 +185,7 @@ public final class ObservedPairing {
 
     private func fail(_ error: ElementalError) {
         attempt += 1
-        link.cancel()
+        task.withLock { $0 }?.cancel()
         timeLeft = nil
         currentState = .failed(error)
     }
@@ -209,12 +210,4 @@ public final class ObservedPairing {
             self?.tick()
         }
     }
-}
-
-/// A pairing's hold on what it does, which ends with it: its `deinit` may run on any thread.
-private final class PairingTask: Sendable {
-    private let task = Locked<Task<Void, Never>?>(nil)
-
-    func hold(_ task: Task<Void, Never>) { self.task.withLock { $0 = task } }
-    func cancel() { task.withLock { $0 }?.cancel() }
 }

@@ -48,8 +48,8 @@ public struct RecordingText: Sendable {
                     let column = Column(service: place, name: element.name)
                     guard columns[column] == nil else { continue }
                     columns[column] = names.count
-                    let owner = "\(service.service.map { "\($0)/" } ?? "")\(service.instance)/"
-                    names.append(cell(recording.services.count == 1 ? element.name : owner + element.name))
+                    let name = recording.services.count == 1 ? element.name : recording.name(of: element, place)
+                    names.append(cell(name))
                 }
             }
             cells = [String](repeating: "", count: names.count)

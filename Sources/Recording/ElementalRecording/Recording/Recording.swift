@@ -1,4 +1,5 @@
 public import Elemental
+package import ElementalFollowing
 internal import NIOPosix
 internal import Support
 
@@ -86,8 +87,7 @@ public struct Recording: Sendable {
 
     /// An element's name with those of its service.
     func name(of element: ElementDefinition, _ service: Int) -> String {
-        let owner = services[service]
-        return (owner.service.map { "\($0)/" } ?? "") + "\(owner.instance)/\(element.name)"
+        "\(services[service].key)/\(element.name)"
     }
 }
 
@@ -103,6 +103,8 @@ public struct RecordedService: Sendable {
     public let valueCounts: [[Int]]
     /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
     let catalogueNumbers: [Int]
+
+    package var key: ServiceKey { ServiceKey(service: service, name: instance) }
 
     /// The elements that hold from an event on; `nil` if the event changes nothing.
     public func elements(from event: RecordedEvent) -> ElementCatalogue? {

@@ -88,7 +88,7 @@ struct WatchCommand: ReportingCommand {
                 guard let (target, failure) = result, !failure.isCancellation else { continue }
                 failures.append((target, failure))
                 let message = "\(target.text): \(failure.description)"
-                await console.emit(WarningEvent(failure: CommandFailure(failure.code, message)))
+                await console.emit(.warning(CommandFailure(failure.code, message)))
             }
             return failures
         }
@@ -125,7 +125,7 @@ struct WatchCommand: ReportingCommand {
             for name in missing {
                 let names = client.elements.map(\.name)
                 let failure = CommandFailure.unknownName(name, "element", among: names, where: client.device.name)
-                await client.console.emit(WarningEvent(failure: failure))
+                await client.console.emit(.warning(failure))
             }
             return Set(try client.readable(all.filter { client.elements[$0] != nil }).map(\.id))
         } catch let failure as CommandFailure {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import ElementalFollowing
 import ElementalRecording
 import Support
 
@@ -49,54 +50,34 @@ struct RecordingInfo: ConsoleEvent {
             "\(recording.valueCount) values in \(recording.duration.brief), from \(start)",
         ]
         for service in recording.services {
-            let name = (service.service.map { "\($0)/" } ?? "") + service.instance
             for (number, catalogue) in service.catalogues.enumerated() {
-                lines.append(name + (number > 0 ? ", later" : ""))
+                lines.append("\(service.key)" + (number > 0 ? ", later" : ""))
                 let rows = zip(catalogue, service.valueCounts[number]).map { element, count in
-                    [element.name, element.type.name, element.unit, "\(count)"]
+                    [element.name, element.type.name, element.unit, "\(count)"].map { Styled($0) }
                 }
-                let widths = (0..<4).map { column in rows.map { $0[column].columnCount }.max() ?? 0 }
-                for row in rows {
-                    let count = String(repeating: " ", count: widths[3] - row[3].columnCount) + row[3]
-                    let texts = (0..<3).map { row[$0].padded(to: widths[$0]) }
-                    lines.append("  " + texts.filter { !$0.isEmpty }.joined(separator: "  ") + "  " + count)
-                }
+                let table = Table(titles: ["", "", "", ">"], rows: rows, indentation: "  ")
+                lines += table.lines.dropFirst().map { $0.map(\.text).joined() }
             }
         }
-        lines += gaps.map(\.line)
+        var seen: Set<String> = []
+        for case (let time, .event(let event, _)) in events.lazy.map({ ($0.time, $0.content) }) {
+            let name = event.instance.map { "\(ServiceKey(service: event.service, name: $0))" } ?? ""
+            let what: String
+            switch event.kind {
+            // That a service was connected at the beginning is no gap.
+            case .connected where seen.insert(name).inserted: continue
+            case .connected: what = "\(name) is connected"
+            case .away: what = "\(name) is away"
+            case .refused: what = "\(name) is refused"
+            case .lost: what = "\(event.count ?? 0) values are missing: they came faster than the disk took them"
+            }
+            lines.append("at \(time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? ""))
+        }
         lines += recording.omissions.map { "left out: \($0)" }
         if recording.damageCount > 0 {
             lines.append("\(recording.damageCount) parts of the file are damaged and were left out")
         }
         return lines
-    }
-
-    private struct Gap {
-        let item: RecordedItem
-        let event: RecordedEvent
-
-        var line: String {
-            let name = event.instance.map { (event.service.map { "\($0)/" } ?? "") + $0 } ?? ""
-            let what =
-                switch event.kind {
-                case .connected: "\(name) is connected"
-                case .away: "\(name) is away"
-                case .refused: "\(name) is refused"
-                case .lost: "\(event.count ?? 0) values are missing: they came faster than the disk took them"
-                }
-            return "at \(item.time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? "")
-        }
-    }
-
-    /// Everything but that a service was connected at the beginning.
-    private var gaps: [Gap] {
-        var seen: Set<String> = []
-        return events.compactMap { item in
-            guard case .event(let event, _) = item.content else { return nil }
-            let key = "\(event.service ?? "")/\(event.instance ?? "")"
-            if event.kind == .connected, seen.insert(key).inserted { return nil }
-            return Gap(item: item, event: event)
-        }
     }
 
     var json: JSONText {
@@ -115,30 +96,22 @@ struct RecordingInfo: ConsoleEvent {
     var jsonLines: [JSONText] {
         var lines = [json]
         for service in recording.services {
-            lines.append(
-                .event(
-                    "service",
-                    JSONText.members(service.service, service.instance) + [
-                        ("catalogues", .integer(service.catalogues.count))
-                    ]))
+            let key = JSONText.members(service.key)
+            lines.append(.event("service", key + [("catalogues", .integer(service.catalogues.count))]))
             for (number, catalogue) in service.catalogues.enumerated() {
-                for (element, count) in zip(catalogue, service.valueCounts[number]) {
-                    lines.append(
-                        .event(
-                            "element",
-                            JSONText.members(service.service, service.instance) + [
-                                ("catalogue", .integer(number)), ("values", .integer(count)),
-                            ] + element.members))
+                lines += zip(catalogue, service.valueCounts[number]).map { element, count in
+                    .event(
+                        "element",
+                        key + [("catalogue", .integer(number)), ("values", .integer(count))] + element.members)
                 }
             }
         }
-        for item in events {
-            guard case .event(let event, _) = item.content else { continue }
+        for case (let time, .event(let event, _)) in events.lazy.map({ ($0.time, $0.content) }) {
             lines.append(
                 .event(
                     event.kind.rawValue,
                     JSONText.members(event.service, event.instance) + [
-                        ("at", .seconds(item.time)), ("message", .optional(event.reason)),
+                        ("at", .seconds(time)), ("message", .optional(event.reason)),
                         ("count", event.count.map { .integer($0) } ?? .null),
                     ]))
         }

@@ -86,7 +86,7 @@ struct RecordCommand: ReportingCommand {
                 result = .failure(error)
             }
             let summary = await recorder.finish()
-            await console.emit(RecordingEndEvent(summary: summary))
+            await console.emit(.recorded(summary))
             if case .failed(let error) = summary.end { throw error }
             try result.get()
             if let failure = progress.failure { throw failure }
@@ -187,7 +187,7 @@ private final class RecordProgress: Sendable {
             state.withLock { $0.failure = failure }
             hasFailed.open()
         } else if state.withLock({ $0.told.insert(key).inserted }) {
-            console.offer(WarningEvent(failure: failure))
+            console.offer(.warning(failure))
         }
     }
 }

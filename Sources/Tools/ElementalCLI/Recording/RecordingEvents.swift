@@ -2,36 +2,64 @@ import Elemental
 import ElementalRecording
 import Support
 
-/// A recording has ended.
-struct RecordingEndEvent: ConsoleEvent {
-    let summary: RecordingSummary
-
-    var isResult: Bool { true }
-
-    private var reason: String {
-        switch summary.end {
-        case .finished: "finished"
-        case .limitReached: "limitReached"
-        case .failed(let error): error.code.description
-        }
-    }
-
-    var lines: [String] {
-        let values = summary.valueCount == 1 ? "1 value" : "\(summary.valueCount) values"
+extension ConsoleEvent where Self == Notice {
+    /// A recording has ended.
+    static func recorded(_ summary: RecordingSummary) -> Notice {
         let lost = summary.lostCount == 0 ? "" : "; \(summary.lostCount) more came than could be written"
-        let limit = if case .limitReached = summary.end { ", which is as large as it may be" } else { "" }
-        return ["recorded \(values) in \(summary.duration.brief) to \(summary.path)\(limit)\(lost)"]
-    }
-
-    var json: JSONText {
-        .event(
+        let (reason, limit) =
+            switch summary.end {
+            case .finished: ("finished", "")
+            case .limitReached: ("limitReached", ", which is as large as it may be")
+            case .failed(let error): (error.code.description, "")
+            }
+        return Notice(
             "recorded",
             [
                 ("file", .string(summary.path)), ("values", .integer(summary.valueCount)),
                 ("lost", .integer(summary.lostCount)), ("bytes", .integer(Int(clamping: summary.byteCount))),
                 ("seconds", .seconds(summary.duration)), ("reason", .string(reason)),
-            ])
+            ], isResult: true,
+            "recorded \(values(summary.valueCount)) in \(summary.duration.brief) to \(summary.path)\(limit)\(lost)")
     }
+
+    /// Something that is not right, and does not end the command.
+    static func warning(_ failure: CommandFailure) -> Notice {
+        Notice("warning", JSONText.members(failure), failure.description)
+    }
+
+    /// A replay begins.
+    static func replaying(_ recording: Recording, speed: Double) -> Notice {
+        let cut = recording.isComplete ? "" : ", which has no end"
+        let pace = speed == 1 ? "" : ", \(speed) times as fast"
+        return Notice(
+            "replaying",
+            [
+                ("file", .string(recording.path)), ("values", .integer(recording.valueCount)),
+                ("seconds", .seconds(recording.duration)), ("speed", JSONText(speed)),
+                ("complete", .bool(recording.isComplete)),
+                ("omitted", .array(recording.omissions.map { .string($0) })),
+            ],
+            ["replaying \(recording.path)\(cut): \(recording.valueCount) values in \(recording.duration.brief)\(pace)"]
+                + recording.omissions.map { "left out: \($0)" })
+    }
+
+    /// Values of an element were not sent, or not taken, for this reason. Told once for each element and reason.
+    static func notReplayed(_ element: String, _ failure: CommandFailure) -> Notice {
+        Notice(
+            "notReplayed", [("element", .string(element))] + JSONText.members(failure),
+            "'\(element)' is not replayed: \(failure)")
+    }
+
+    /// A replay has ended.
+    static func replayed(_ file: String, sent: Int, refused: Int) -> Notice {
+        Notice(
+            "replayed", [("file", .string(file)), ("values", .integer(sent)), ("refused", .integer(refused))],
+            isResult: true,
+            "replayed \(values(sent)) of \(file)"
+                + (refused == 0 ? "" : "; \(refused) more were not sent or not taken"))
+    }
+
+    private static func values(_ count: Int) -> String { count == 1 ? "1 value" : "\(count) values" }
 }
 
 extension RecordingLosses {
@@ -52,117 +80,41 @@ extension RecordingLosses {
     }
 }
 
-/// Something that is not right, and does not end the command.
-struct WarningEvent: ConsoleEvent {
-    let failure: CommandFailure
-
-    var isResult: Bool { false }
-
-    var lines: [String] { [failure.description] }
-
-    var json: JSONText {
-        .event("warning", JSONText.members(failure))
-    }
-}
-
-/// A replay begins.
-struct ReplayingEvent: ConsoleEvent {
-    let recording: Recording
-    let speed: Double
-
-    var isResult: Bool { false }
-
-    var lines: [String] {
-        let cut = recording.isComplete ? "" : ", which has no end"
-        return [
-            "replaying \(recording.path)\(cut): \(recording.valueCount) values in \(recording.duration.brief)"
-                + (speed == 1 ? "" : ", \(speed) times as fast")
-        ] + recording.omissions.map { "left out: \($0)" }
-    }
-
-    var json: JSONText {
-        .event(
-            "replaying",
-            [
-                ("file", .string(recording.path)), ("values", .integer(recording.valueCount)),
-                ("seconds", .seconds(recording.duration)), ("speed", JSONText(speed)),
-                ("complete", .bool(recording.isComplete)),
-                ("omitted", .array(recording.omissions.map { .string($0) })),
-            ])
-    }
-}
-
-/// Values of an element were not sent, or not taken, for this reason. Told once for each element and reason.
-struct NotReplayedEvent: ConsoleEvent {
-    let element: String
-    let failure: CommandFailure
-
-    var isResult: Bool { false }
-
-    var lines: [String] { ["'\(element)' is not replayed: \(failure)"] }
-
-    var json: JSONText {
-        .event(
-            "notReplayed", [("element", .string(element))] + JSONText.members(failure))
-    }
-}
-
-/// A replay has ended.
-struct ReplayEndEvent: ConsoleEvent {
-    let file: String
-    let counts: ReplayReport.Counts
-
-    var isResult: Bool { true }
-
-    var lines: [String] {
-        let refused = counts.refused == 0 ? "" : "; \(counts.refused) more were not sent or not taken"
-        return ["replayed \(counts.sent == 1 ? "1 value" : "\(counts.sent) values") of \(file)\(refused)"]
-    }
-
-    var json: JSONText {
-        .event(
-            "replayed",
-            [("file", .string(file)), ("values", .integer(counts.sent)), ("refused", .integer(counts.refused))])
-    }
-}
-
 /// Counts what is replayed, and tells what is not, once for each element and reason.
 final class ReplayReport: Sendable {
-    struct Counts {
-        /// The values that were sent.
-        var sent = 0
-        /// The values that were not sent, or were refused.
-        var refused = 0
-    }
-
-    private struct Told: Hashable {
-        var element: String
-        var code: String
+    private struct State {
+        /// The values that were sent, and those that were not, or were refused.
+        var (sent, refused) = (0, 0)
+        var told: Set<[String]> = []
     }
 
     /// Elements and reasons that are told. A service has no more elements than half of it.
     private static let mostTold = 256
 
     private let console: Console
-    private let state = Locked((counts: Counts(), told: Set<Told>()))
+    private let state = Locked(State())
 
     init(_ console: Console) { self.console = console }
 
-    var counts: Counts { state.withLock { $0.counts } }
+    var sent: Int { state.withLock { $0.sent } }
 
-    func noteSent() { state.withLock { $0.counts.sent += 1 } }
+    func noteSent() { state.withLock { $0.sent += 1 } }
 
     /// A value was not sent, or was not taken.
     ///
     /// - Parameter wasSent: whether it counts as sent so far.
     func noteRefused(_ element: String, _ failure: CommandFailure, wasSent: Bool = false) {
         let isNews = state.withLock { state in
-            state.counts.refused += 1
-            if wasSent { state.counts.sent = max(0, state.counts.sent - 1) }
-            return state.told.count < Self.mostTold
-                && state.told.insert(Told(element: element, code: failure.code)).inserted
+            state.refused += 1
+            if wasSent { state.sent = max(0, state.sent - 1) }
+            return state.told.count < Self.mostTold && state.told.insert([element, failure.code]).inserted
         }
-        if isNews { console.offer(NotReplayedEvent(element: element, failure: failure)) }
+        if isNews { console.offer(.notReplayed(element, failure)) }
+    }
+
+    func end(_ file: String) async {
+        let (sent, refused) = state.withLock { ($0.sent, $0.refused) }
+        await console.emit(.replayed(file, sent: sent, refused: refused))
     }
 }
 

@@ -117,16 +117,13 @@ struct ReplayCommand: ReportingCommand {
         }
         let (report, losses) = (ReplayReport(console), RecordingLosses())
         try await run(services.map(\.host)[...]) { [services, replay, speed] in
-            await console.emit(ReplayingEvent(recording: recording, speed: speed))
+            await console.emit(.replaying(recording, speed: speed))
             try await replay.run(recording, on: services.map(\.service), losses: losses) { value, error in
-                if let error {
-                    report.noteRefused(value.element.name, CommandFailure(error))
-                } else {
-                    report.noteSent()
-                }
+                guard let error else { return report.noteSent() }
+                report.noteRefused(value.element.name, CommandFailure(error))
             }
         }
-        await console.emit(ReplayEndEvent(file: file, counts: report.counts))
+        await report.end(file)
         try losses.check(file)
     }
 
@@ -151,25 +148,62 @@ struct ReplayCommand: ReportingCommand {
         settings.showsIncoming = false
         let place = try await ServicePlace.find(target, for: access, output)
         try await Client.with(place, settings, output, console) { client in
-            let sender = ReplaySender(client, try source(of: recording, for: client), ReplayReport(console))
-            await console.emit(ReplayingEvent(recording: recording, speed: speed))
-            let losses = RecordingLosses()
-            let replay = Task { [replay] in
-                try await replay.run(recording, losses: losses) { try await sender.send($0) }
+            let device = client.device
+            let source = try source(of: recording, for: client)
+            let (report, losses) = (ReplayReport(console), RecordingLosses())
+            let registration = device.onRefusal { element, refusal, _ in
+                report.noteRefused(element.name, CommandFailure(refusal), wasSent: true)
             }
+            defer { registration.cancel() }
+            await console.emit(.replaying(recording, speed: speed))
             try await withCleanup {
-                try await withTaskCancellationHandler {
-                    try await sender.finish(replay, timeout: output.limit)
-                } onCancel: {
-                    replay.cancel()
+                let result = await withThrowingTaskGroup(of: Void.self) { [replay] group in
+                    group.addTask {
+                        try await replay.run(recording, losses: losses) { item in
+                            guard case .value(let value) = item.content, value.service == source else { return }
+                            try await send(value, by: client, report)
+                        }
+                    }
+                    group.addTask { _ = try? await device.waitUntilDisconnected() }
+                    defer { group.cancelAll() }
+                    return await group.nextResult()
                 }
+                if let reason = device.disconnectReason { throw Client.ended(device, reason) }
+                try result?.get()
+                try await device.waitUntilSent()
+                // Refusals come before the answer to this.
+                try await device.waitUntilHandled(timeout: output.limit)
             } cleanup: {
-                await console.emit(ReplayEndEvent(file: file, counts: sender.report.counts))
+                await report.end(file)
             }
-            if sender.report.counts.sent == 0 {
-                throw CommandFailure("nothingToReplay", "\(client.device.name) took no value of \(file.excerpt)")
+            if report.sent == 0 {
+                throw CommandFailure("nothingToReplay", "\(device.name) took no value of \(file.excerpt)")
             }
             try losses.check(file)
+        }
+    }
+
+    /// Sends a value to the element of its name, if there is one that takes it.
+    private func send(_ recorded: RecordedValue, by client: Client, _ report: ReplayReport) async throws {
+        let name = recorded.element.name
+        guard let element = client.elements[name] else {
+            return report.noteRefused(
+                name, CommandFailure("unknownElement", "\(client.device.name) has no such element"))
+        }
+        guard element.type == recorded.value.type else {
+            return report.noteRefused(
+                name,
+                CommandFailure(
+                    "wrongType",
+                    "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file"))
+        }
+        do throws(ElementalError) {
+            try await client.device.waitForRoom(for: recorded.value.wireByteCount)
+            try client.device.send(recorded.value, to: element)
+            report.noteSent()
+        } catch {
+            if error.code == .cancelled || error.code == .notConnected { throw error }
+            report.noteRefused(name, CommandFailure(error))
         }
     }
 
@@ -191,64 +225,5 @@ struct ReplayCommand: ReportingCommand {
                         + "\(client.device.name); record one to a file of its own")
         }
         return source
-    }
-}
-
-/// Sends the values of a recorded service to a service, as far as that takes them.
-private final class ReplaySender: Sendable {
-    let report: ReplayReport
-    private let client: Client
-    private let source: Int
-    private let registration: HandlerRegistration
-
-    init(_ client: Client, _ source: Int, _ report: ReplayReport) {
-        self.client = client
-        self.source = source
-        self.report = report
-        registration = client.device.onRefusal { element, refusal, _ in
-            report.noteRefused(element.name, CommandFailure(refusal), wasSent: true)
-        }
-    }
-
-    deinit { registration.cancel() }
-
-    /// Waits for the end of the replay, or of the connection.
-    func finish(_ replay: Task<Void, any Error>, timeout: Duration) async throws {
-        let device = client.device
-        let watching = Task {
-            _ = try? await device.waitUntilDisconnected()
-            replay.cancel()
-        }
-        defer { watching.cancel() }
-        let result = await replay.result
-        if let reason = device.disconnectReason { throw Client.ended(device, reason) }
-        try result.get()
-        try await device.waitUntilSent()
-        // Refusals come before the answer to this.
-        try await device.waitUntilHandled(timeout: timeout)
-    }
-
-    func send(_ item: RecordedItem) async throws {
-        guard case .value(let recorded) = item.content, recorded.service == source else { return }
-        let name = recorded.element.name
-        guard let element = client.elements[name] else {
-            return report.noteRefused(
-                name, CommandFailure("unknownElement", "\(client.device.name) has no such element"))
-        }
-        guard element.type == recorded.value.type else {
-            return report.noteRefused(
-                name,
-                CommandFailure(
-                    "wrongType",
-                    "it is \(element.type) at \(client.device.name), and \(recorded.value.type) in the file"))
-        }
-        do throws(ElementalError) {
-            try await client.device.waitForRoom(for: recorded.value.wireByteCount)
-            try client.device.send(recorded.value, to: element)
-            report.noteSent()
-        } catch {
-            if error.code == .cancelled || error.code == .notConnected { throw error }
-            report.noteRefused(name, CommandFailure(error))
-        }
     }
 }

@@ -177,10 +177,9 @@ enum EventExamples {
     private static func recordings() async throws -> [any ConsoleEvent] {
         try await withRecording { recording, summary in
             [
-                RecordingEndEvent(summary: summary), WarningEvent(failure: CommandFailure(error)),
-                ReplayingEvent(recording: recording, speed: 1),
-                NotReplayedEvent(element: "Speed", failure: CommandFailure(error)),
-                ReplayEndEvent(file: "a", counts: ReplayReport.Counts()),
+                Notice.recorded(summary), Notice.warning(CommandFailure(error)),
+                Notice.replaying(recording, speed: 1), Notice.notReplayed("Speed", CommandFailure(error)),
+                Notice.replayed("a", sent: 1, refused: 0),
                 RecordingInfo(recording: recording, events: try await recording.events(atMost: 10) + [lost]),
             ]
         }
