@@ -58,7 +58,7 @@ struct HostileFileTests {
             bytes.replaceSubrange(entry + 2..<entry + 10, with: [UInt8](repeating: 0xFF, count: 8))
         }
         let recording = try Recording(MemoryBytes(bytes: bytes), "memory")
-        #expect(recording.valueCount == .max && recording.eventCount == .max)
+        #expect(recording.valueCount == .max && recording.contents.eventCount == .max)
     }
 
     /// The gate cuts off and damages a file at every third byte; a length or an offset has four or eight of them.
@@ -147,7 +147,7 @@ struct HostileFileTests {
     func messagesThatAreNoValues(_ text: String) {
         let message = Array(text.utf8)
         for type in ElementType.allCases {
-            let value = ElementValue(message: message, type: type)
+            let value = MessageForm.own.value(of: message, type)
             switch (text, type) {
             case ("{\"value\":\"\\ud800\"}", .string): #expect(value == .string("\u{FFFD}"))
             case ("{\"value\":[1,2]}", .float2): #expect(value == .float2([1, 2]))

@@ -41,7 +41,7 @@ struct RecorderTests {
         let time = Locked<UInt64>(0)
 
         var clock: RecordingClock {
-            RecordingClock(start: Self.start) { [time] in
+            RecordingClock(name: "test", start: Self.start) { [time] in
                 time.withLock { time in
                     time += 1000
                     return time
@@ -127,7 +127,7 @@ struct RecorderTests {
         for value in [ElementValue.float(.nan), .double(-.nan), .float3([1, .nan, 2])] {
             var bytes = RecordBytes()
             value.appendMessage(to: &bytes)
-            #expect(ElementValue(message: bytes.bytes, type: value.type)?.description == value.description)
+            #expect(MessageForm.own.value(of: bytes.bytes, value.type)?.description == value.description)
         }
     }
 

@@ -39,11 +39,8 @@ struct RecordingFileTests {
     /// Nothing is mapped at the beginning of a process's memory, which is a file.
     @Test
     func aFileThatCannotBeReadIsTold() throws {
-        let file = try InputFile(path: "/proc/self/mem")
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let error = #expect(throws: RecordingError.self) {
-            try bytes.withUnsafeMutableBytes { try file.read(at: 0, into: $0) }
-        }
+        let file = try RecordingFile(reading: "/proc/self/mem")
+        let error = #expect(throws: RecordingError.self) { try file.read(at: 0, 16) }
         #expect(error?.code == .inputOutput)
     }
 

@@ -15,7 +15,7 @@ struct ReplayTests {
     private func withRecording(_ body: (Recording) async throws -> Void) async throws {
         let time = Locked<UInt64>(0)
         var options = RecorderOptions()
-        options.clock = RecordingClock(start: 1_700_000_000_000_000_000) { time.withLock { $0 } }
+        options.clock = RecordingClock(name: "test", start: 1_700_000_000_000_000_000) { time.withLock { $0 } }
         try await RecorderTests.withRecorder(options, Self.elements) { recorder, add in
             try add(.bool(true), "Camera")
             for number in 0..<100 {

@@ -63,7 +63,8 @@ public struct RecordingText: Sendable {
         case (.csv, .value(let value)):
             let service = recording.services[value.service]
             return Self.line([
-                time(item.time), service.service ?? "", cell(service.instance), cell(value.element.name), cell(value),
+                time(item.time).text, service.service ?? "", cell(service.instance), cell(value.element.name),
+                cell(value),
                 cell(value.element.unit),
             ])
         case (.csv, .event): return ""
@@ -89,7 +90,7 @@ public struct RecordingText: Sendable {
     public mutating func end() -> String {
         guard let time = open else { return "" }
         open = nil
-        cells[0] = self.time(time)
+        cells[0] = self.time(time).text
         return Self.line(cells)
     }
 
@@ -104,14 +105,8 @@ public struct RecordingText: Sendable {
         return "'" + text
     }
 
-    private func time(_ time: Duration) -> String {
-        Timestamp(nanoseconds: recording.start &+ UInt64(max(0, time.nanoseconds))).text
-    }
-
-    private func seconds(_ time: Duration) -> JSONText {
-        let microseconds = (recording.start &+ UInt64(max(0, time.nanoseconds))) / 1000
-        let fraction = String(microseconds % 1_000_000 + 1_000_000).dropFirst()
-        return .number("\(microseconds / 1_000_000).\(fraction)")
+    private func time(_ time: Duration) -> Timestamp {
+        Timestamp(nanoseconds: recording.start &+ UInt64(max(0, time.nanoseconds)))
     }
 
     func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
@@ -123,7 +118,7 @@ public struct RecordingText: Sendable {
                 + (choice.map { [("choice", .string($0.name))] } ?? [])
                 + [
                     ("service", .optional(service.service)), ("instance", .string(service.instance)),
-                    ("time", seconds(time)),
+                    ("time", .number(self.time(time).seconds)),
                 ])
     }
 
@@ -132,7 +127,7 @@ public struct RecordingText: Sendable {
             event.kind.rawValue,
             [("service", .optional(event.service)), ("instance", .optional(event.instance))]
                 + (event.reason.map { [("message", .string($0))] } ?? [])
-                + (event.count.map { [("count", .integer($0))] } ?? []) + [("time", seconds(time))])
+                + (event.count.map { [("count", .integer($0))] } ?? []) + [("time", .number(self.time(time).seconds))])
     }
 
     /// A line of RFC 4180: fields with a comma, a quote or the end of a line are quoted.

@@ -1,17 +1,53 @@
 internal import Support
 
-/// A file that is being recorded. Its calls block, so it belongs to a thread that may.
-final class RecordingFile {
+/// Bytes that are read from any place: a file, or memory.
+protocol ByteSource {
+    /// How many bytes there are.
+    var byteCount: UInt64 { get }
+    /// Reads so many bytes, or those up to the end.
+    func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8]
+}
+
+/// Bytes in memory.
+struct MemoryBytes: ByteSource {
+    let bytes: [UInt8]
+
+    var byteCount: UInt64 { UInt64(bytes.count) }
+
+    func read(at offset: UInt64, _ count: Int) -> [UInt8] {
+        offset < byteCount ? Array(bytes[Int(offset)...].prefix(count)) : []
+    }
+}
+
+/// A file that is recorded or read. Its calls block, so it belongs to a thread that may.
+final class RecordingFile: ByteSource {
     let path: String
     private let descriptor: CInt
-    /// Where the next byte goes, which is the file's end.
-    private(set) var position: UInt64 = 0
+    /// How long the file is: where the next byte goes. Of one that is read, how long it was when it was opened.
+    private(set) var byteCount: UInt64 = 0
+    /// Whether reading is to end, from any thread.
+    private let isCancelled: Locked<Bool>
+
+    /// Opens a file to read it.
+    init(reading path: String, _ isCancelled: Locked<Bool> = Locked(false)) throws(RecordingError) {
+        self.path = path
+        self.isCancelled = isCancelled
+        descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+        guard descriptor >= 0 else { throw RecordingError(path, cannot: "read", errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw RecordingError(
+                .notMCAP, "cannot read \(path): it is not a file; a recording in a pipe cannot be read")
+        }
+        byteCount = UInt64(max(0, status.st_size))
+    }
 
     /// Makes the file.
     ///
     /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/fileExists`` if it is there already.
     init(creating path: String) throws(RecordingError) {
         self.path = path
+        isCancelled = Locked(false)
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0o666)
         guard descriptor >= 0 else { throw RecordingError(path, cannot: "record to", errno) }
     }
@@ -19,6 +55,7 @@ final class RecordingFile {
     /// A file without a name beside that one, which is gone when it is closed.
     init(besides path: String) throws(RecordingError) {
         self.path = path
+        isCancelled = Locked(false)
         var template = Array((path + ".XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw RecordingError(path, cannot: "make a file beside", errno) }
@@ -26,7 +63,22 @@ final class RecordingFile {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
 
-    deinit { close(descriptor) }
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8] {
+        if isCancelled.withLock({ $0 }) { throw RecordingError(.cancelled, "reading \(path) was cancelled") }
+        var failure: CInt?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, size in
+            while size < count, failure == nil {
+                let rest = UnsafeMutableBufferPointer(rebasing: buffer[size...])
+                let more = pread(descriptor, rest.baseAddress, count - size, off_t(offset) + off_t(size))
+                if more == 0 { break }
+                if more > 0 { size += more } else if errno != EINTR { failure = errno }
+            }
+        }
+        if let failure { throw RecordingError(path, cannot: "read", failure) }
+        return bytes
+    }
 
     /// Writes all bytes at the end.
     ///
@@ -39,7 +91,7 @@ final class RecordingFile {
             }
             if count > 0 {
                 written += count
-                position += UInt64(count)
+                byteCount += UInt64(count)
             } else if count == 0 || errno != EINTR {
                 throw RecordingError(path, cannot: "go on recording to", count == 0 ? ENOSPC : errno)
             }
@@ -51,24 +103,10 @@ final class RecordingFile {
         guard ftruncate(descriptor, off_t(end)) == 0, lseek(descriptor, off_t(end), SEEK_SET) >= 0 else {
             throw RecordingError(path, cannot: "shorten", errno)
         }
-        position = end
+        byteCount = end
     }
 
-    /// Calls `body` with everything in the file, piece by piece, from the beginning.
-    func forEachPiece(_ body: ([UInt8]) throws(RecordingError) -> Void) throws(RecordingError) {
-        var offset: UInt64 = 0
-        while offset < position {
-            let count = Int(min(position - offset, 256 << 10))
-            var piece = [UInt8](repeating: 0, count: count)
-            let read = piece.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, off_t(offset)) }
-            if read < 0, errno == EINTR { continue }
-            guard read > 0 else { throw RecordingError(path, cannot: "read the index of", read == 0 ? EIO : errno) }
-            try body(Array(piece[..<read]))
-            offset += UInt64(read)
-        }
-    }
-
-    /// Whether nobody could open the file any more, since it has been removed.
+    /// Whether the file was removed.
     var isRemoved: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink == 0

@@ -4,32 +4,33 @@ internal import Support
 
 /// Where in a message the value is.
 enum MessageForm: Sendable, Equatable {
-    /// In a member of the object. Ours is `value`.
+    /// In a member of the object.
     case member(String)
     /// The object itself is a vector, with `x`, `y` and perhaps `z` and `w`.
     case vector
     /// The value is the message's whole text.
     case text
 
+    /// That of this framework's messages.
+    static let own = MessageForm.member("value")
+
     /// Reads a value; `nil` if the message has none of the type.
     func value(of message: [UInt8], _ type: ElementType) -> ElementValue? {
-        switch self {
-        case .member("value"): return ElementValue(message: message, type: type)
-        case .text: return String(validating: message, as: UTF8.self).map { .string($0) }
-        case .member, .vector:
-            return message.withUnsafeBytes { bytes in
-                var reader = JSONReader(bytes)
-                guard case .member(let wanted) = self else {
-                    return ElementValue(&reader, type)
-                }
-                var value: ElementValue?
+        if case .text = self { return String(validating: message, as: UTF8.self).map { .string($0) } }
+        return message.withUnsafeBytes { bytes in
+            var reader = JSONReader(bytes)
+            var value: ElementValue?
+            if case .member(let wanted) = self {
                 let isWhole = reader.object { name, reader in
                     guard name == wanted, value == nil else { return reader.skip() != nil }
                     value = ElementValue(&reader, type)
                     return value != nil
                 }
-                return isWhole ? value : nil
+                guard isWhole else { return nil }
+            } else {
+                value = ElementValue(&reader, type)
             }
+            return reader.isAtEnd() ? value : nil
         }
     }
 
@@ -50,9 +51,7 @@ enum MessageForm: Sendable, Equatable {
             } && reader.isAtEnd()
         }
         guard isObject else { return nil }
-        if let value = members.first(where: { $0.name == "value" }), let type = value.type {
-            return (.member("value"), type)
-        }
+        if let value = members.first(where: { $0.name == "value" }), let type = value.type { return (.own, type) }
         if members.count == 1, let type = members[0].type { return (.member(members[0].name), type) }
         let isVector = members.allSatisfy { ["x", "y", "z", "w"].contains($0.name) && $0.type == .double }
         if isVector, let type = vector(members.count) { return (.vector, type) }

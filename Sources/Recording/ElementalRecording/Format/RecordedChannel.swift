@@ -1,4 +1,5 @@
 internal import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
@@ -39,22 +40,16 @@ struct RecordedChannel {
         if element.latest { metadata.append(("latest", "true")) }
         if !element.choices.isEmpty {
             let choices = element.choices.map { choice in
-                JSONText.object([("value", choice.value.number), ("name", .string(choice.name))])
+                JSONText.object([("value", choice.value.json), ("name", .string(choice.name))])
             }
             metadata.append(("choices", JSONText.array(choices).text))
         }
         return MCAP.Channel(
             id: id, schemaID: UInt16(element.type.rawValue), topic: topic, messageEncoding: "json", metadata: metadata)
     }
+}
 
-    init(service: String?, instance: String, catalogue: Int, position: Int, element: ElementDefinition) {
-        self.service = service
-        self.instance = instance
-        self.catalogue = catalogue
-        self.position = position
-        self.element = element
-    }
-
+extension RecordedChannel {
     /// Reads a channel; `nil` if it is not one of ours, or says what cannot be.
     init?(_ channel: MCAP.Channel) {
         let entries = Dictionary(channel.metadata.map { ($0.key, $0.value) }) { first, _ in first }
@@ -62,21 +57,21 @@ struct RecordedChannel {
             let instance = entries["instance"],
             let catalogue = entries["catalogue"].flatMap({ Int($0) }), (0...0xFFFF).contains(catalogue),
             let position = entries["position"].flatMap({ Int($0) }), (0..<128).contains(position),
-            let element = ElementDefinition(entries)
+            let element = Self.element(entries)
         else { return nil }
         self.init(
             service: entries["service"], instance: instance, catalogue: catalogue, position: position,
             element: element)
     }
-}
 
-extension ElementDefinition {
-    /// Reads an element from a channel's metadata.
-    fileprivate convenience init?(_ entries: [String: String]) {
+    private static func element(_ entries: [String: String]) -> ElementDefinition? {
+        let step = entries["step"].flatMap { Double($0) }
         guard let id = entries["id"].flatMap({ Int($0) }), let name = entries["name"],
             let type = entries["type"].flatMap({ ElementType(name: $0) }),
             let transport = entries["transport"].flatMap({ Transport(rawValue: $0) }),
-            let access = entries["access"].flatMap({ Access(abbreviation: $0) })
+            let access = [Access.read, .write, .readWrite].first(where: { $0.abbreviation == entries["access"] }),
+            let choices = entries["choices"].map({ Self.choices($0, type) }) ?? [],
+            step != nil || entries["step"] == nil
         else { return nil }
         var range: ClosedRange<Double>?
         if let text = entries["range"] ?? entries["componentRange"] {
@@ -85,23 +80,9 @@ extension ElementDefinition {
             else { return nil }
             range = lower...upper
         }
-        var step: Double?
-        if let text = entries["step"] {
-            step = Double(text)
-            guard step != nil else { return nil }
-        }
-        var choices: [ElementChoice] = []
-        if let text = entries["choices"] {
-            guard let read = Self.choices(text, type) else { return nil }
-            choices = read
-        }
-        do throws(WireError) {
-            try self.init(
-                id: id, name: name, type: type, transport: transport, unit: entries["unit"] ?? "", range: range,
-                step: step, choices: choices, access: access, latest: entries["latest"] == "true")
-        } catch {
-            return nil
-        }
+        return try? ElementDefinition(
+            id: id, name: name, type: type, transport: transport, unit: entries["unit"] ?? "", range: range,
+            step: step, choices: choices, access: access, latest: entries["latest"] == "true")
     }
 
     private static func choices(_ text: String, _ type: ElementType) -> [ElementChoice]? {
@@ -125,26 +106,5 @@ extension ElementDefinition {
             }
         }
         return isWhole ? choices : nil
-    }
-}
-
-extension Access {
-    fileprivate init?(abbreviation: String) {
-        switch abbreviation {
-        case "ro": self = .read
-        case "wo": self = .write
-        case "rw": self = .readWrite
-        default: return nil
-        }
-    }
-}
-
-extension ElementValue {
-    /// An integer or text in JSON, of which choices are made.
-    fileprivate var number: JSONText {
-        switch plainForm {
-        case .integer(let digits): .number(digits)
-        case let form: .string(form.description)
-        }
     }
 }

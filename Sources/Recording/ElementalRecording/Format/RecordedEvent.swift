@@ -15,49 +15,32 @@ public struct RecordedEvent: Sendable, Hashable {
     }
 
     /// What happened.
-    public let kind: Kind
+    public internal(set) var kind: Kind
     /// The service's name; `nil` if it was recorded by host and port, and for values of any service that are missing.
-    public let service: String?
+    public internal(set) var service: String?
     /// The name of the service's instance, or the host and port.
-    public let instance: String?
+    public internal(set) var instance: String?
     /// For ``Kind/connected``: which of the service's catalogues holds from now on, from 0.
-    public let catalogue: Int?
+    public internal(set) var catalogue: Int?
     /// Why, if that is known. Text from the network may be in it.
-    public let reason: String?
+    public internal(set) var reason: String?
     /// For ``Kind/lost``: how many values.
-    public let count: Int?
-
-    init(
-        _ kind: Kind, service: String? = nil, instance: String? = nil, catalogue: Int? = nil, reason: String? = nil,
-        count: Int? = nil
-    ) {
-        self.kind = kind
-        self.service = service
-        self.instance = instance
-        self.catalogue = catalogue
-        self.reason = reason
-        self.count = count
-    }
+    public internal(set) var count: Int?
 
     /// Where events are in a file. Other tools show them there.
     static let topic = "elemental/events"
     static let schemaID: UInt16 = 100
 
     static var schema: MCAP.Schema {
-        let number = JSONText.object([("type", .string("integer"))])
-        let string = JSONText.object([("type", .string("string"))])
+        let types = [
+            ("event", "string"), ("service", "string"), ("instance", "string"), ("catalogue", "integer"),
+            ("reason", "string"), ("count", "integer"),
+        ]
         let schema = JSONText.object([
             ("title", .string("elemental.event")), ("type", .string("object")),
-            (
-                "properties",
-                .object([
-                    ("event", string), ("service", string), ("instance", string), ("catalogue", number),
-                    ("reason", string), ("count", number),
-                ])
-            ),
+            ("properties", .object(types.map { ($0, .object([("type", .string($1))])) })),
         ])
-        return MCAP.Schema(
-            id: schemaID, name: "elemental.event", encoding: "jsonschema", data: Array(schema.text.utf8))
+        return MCAP.Schema(id: schemaID, name: "elemental.event", text: schema.text)
     }
 
     static func channel(_ id: UInt16) -> MCAP.Channel {
@@ -71,15 +54,16 @@ public struct RecordedEvent: Sendable, Hashable {
 
     /// The event as a message.
     var message: String {
-        var members: JSONText.Members = [("event", .string(kind.rawValue))]
-        if let service { members.append(("service", .string(service))) }
-        if let instance { members.append(("instance", .string(instance))) }
-        if let catalogue { members.append(("catalogue", .integer(catalogue))) }
-        if let reason { members.append(("reason", .string(reason))) }
-        if let count { members.append(("count", .integer(count))) }
-        return JSONText.object(members).text
+        let members: [(String, JSONText?)] = [
+            ("event", .string(kind.rawValue)), ("service", service.map { .string($0) }),
+            ("instance", instance.map { .string($0) }), ("catalogue", catalogue.map { .integer($0) }),
+            ("reason", reason.map { .string($0) }), ("count", count.map { .integer($0) }),
+        ]
+        return JSONText.object(members.compactMap { name, value in value.map { (name, $0) } }).text
     }
+}
 
+extension RecordedEvent {
     /// Reads an event; `nil` if it is none, or one that this version does not know.
     init?(message: [UInt8]) {
         var texts: [String: String] = [:]
@@ -97,7 +81,7 @@ public struct RecordedEvent: Sendable, Hashable {
         }
         guard isWhole, let kind = texts["event"].flatMap({ Kind(rawValue: $0) }) else { return nil }
         self.init(
-            kind, service: texts["service"], instance: texts["instance"], catalogue: numbers["catalogue"],
+            kind: kind, service: texts["service"], instance: texts["instance"], catalogue: numbers["catalogue"],
             reason: texts["reason"], count: numbers["count"])
     }
 }

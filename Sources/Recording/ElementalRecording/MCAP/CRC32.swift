@@ -2,6 +2,8 @@
 struct CRC32 {
     private var state: UInt32 = 0xFFFF_FFFF
 
+    init(_ bytes: [UInt8] = []) { add(bytes) }
+
     /// The checksum of everything so far.
     var value: UInt32 { ~state }
 

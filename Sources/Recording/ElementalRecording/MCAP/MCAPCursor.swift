@@ -1,20 +1,18 @@
+internal import ElementalWire
+
 /// Reads the records of an MCAP file one after the other, those in chunks too. It blocks.
 ///
 /// A file that is cut off, because it is being written or its recorder was killed, is read to its last whole record.
 /// Memory is bounded whatever the file says: a window of 256 KiB, or one record up to ``longestMessage``.
 struct MCAPCursor {
     enum Record {
-        case header(profile: String, library: String)
-        case schema(MCAP.Schema)
         case channel(MCAP.Channel)
         case message(MCAP.Message)
-        /// Its records follow.
-        case chunk(MCAP.ChunkHeader)
         case chunkIndex(MCAP.ChunkIndex)
         case statistics(MCAP.Statistics)
-        case metadata(name: String, MCAP.Metadata)
         case dataEnd
-        case footer(MCAP.Footer)
+        /// With the place at which the summary begins; 0 if there is none.
+        case footer(UInt64)
         /// One that is not read: of no use here, or unknown.
         case other
     }
@@ -32,7 +30,7 @@ struct MCAPCursor {
     /// Where the next record begins.
     private(set) var offset: UInt64
     private let end: UInt64
-    /// The chunk that is being read: its end, and the checksum that its records should have.
+    /// The chunk that is being read: its end, and the checksum that its records should have; 0 if it is not checked.
     private var chunk: (end: UInt64, expected: UInt32)?
     private var checksum = CRC32()
 
@@ -54,33 +52,20 @@ struct MCAPCursor {
 
     /// Throws unless the file begins as MCAP files do.
     static func checkMagic(of source: any ByteSource, _ path: String) throws(RecordingError) {
-        var start = [UInt8](repeating: 0, count: MCAP.magic.count)
-        let count = try read(source, at: 0, into: &start)
-        guard count == start.count, start == MCAP.magic else {
+        guard try source.read(at: 0, MCAP.magic.count) == MCAP.magic else {
             throw RecordingError(.notMCAP, "\(path) is not an MCAP file: it does not begin as one")
         }
     }
 
-    private static func read(
-        _ source: any ByteSource, at offset: UInt64, into bytes: inout [UInt8]
-    ) throws(RecordingError) -> Int {
-        var count = 0
-        while count < bytes.count {
-            var failure: RecordingError?
-            let more = bytes.withUnsafeMutableBytes { buffer -> Int in
-                do throws(RecordingError) {
-                    return try source.read(
-                        at: offset + UInt64(count), into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-                } catch {
-                    failure = error
-                    return 0
-                }
-            }
-            if let failure { throw failure }
-            if more == 0 { break }
-            count += more
-        }
-        return count
+    /// Where the summary begins; 0 if the file says that it has none, `nil` if it has no end.
+    static func summaryStart(of source: any ByteSource) throws(RecordingError) -> UInt64? {
+        let end = UInt64(MCAP.footerByteCount + MCAP.magic.count)
+        guard source.byteCount >= end + UInt64(MCAP.magic.count) else { return nil }
+        var cursor = MCAPCursor(source, at: source.byteCount - end)
+        guard case .footer(let start) = try cursor.next(),
+            cursor.offset == source.byteCount - UInt64(MCAP.magic.count)
+        else { return nil }
+        return start
     }
 
     /// The next record; `nil` at the end, and where the file is cut off.
@@ -88,44 +73,36 @@ struct MCAPCursor {
     /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/compressed`` for a chunk that is, and if the file
     ///   cannot be read.
     mutating func next() throws(RecordingError) -> Record? {
-        leaveChunk()
+        if let chunk, offset >= chunk.end {
+            if chunk.expected != 0, checksum.value != chunk.expected { damagedChunkCount += 1 }
+            self.chunk = nil
+        }
         let limit = chunk?.end ?? end
         guard limit > offset else { return nil }
         guard limit - offset >= UInt64(MCAP.recordHeaderByteCount) else {
             // The magic at the end is shorter than a record.
             if chunk == nil { isCutOff = limit - offset != UInt64(MCAP.magic.count) }
-            return stop()
+            offset = end
+            return nil
         }
-        let header = try bytes(at: offset, MCAP.recordHeaderByteCount)
-        guard let header else { return cutOff() }
-        var length: UInt64 = 0
-        for place in 0..<8 { length |= UInt64(window[header + 1 + place]) << (8 * UInt64(place)) }
-        let opcode = MCAP.Opcode(rawValue: window[header])
+        let header = try bytes(at: offset, MCAP.recordHeaderByteCount) {
+            (MCAP.Opcode(rawValue: $0[0]), $0.loadUnaligned(fromByteOffset: 1, as: UInt64.self).littleEndian)
+        }
+        guard let (opcode, length) = header else { return cutOff() }
         let content = offset + UInt64(MCAP.recordHeaderByteCount)
         if opcode == .chunk, chunk == nil { return try enterChunk(content, length) }
-        guard length <= limit - content else { return chunk == nil ? cutOff() : leaveBrokenChunk() }
+        guard length <= limit - content else { return leaveBrokenChunk() }
         defer { offset = content + length }
         return try record(opcode, content, length)
     }
 
-    /// Goes on behind the chunk that is being read.
-    mutating func skipChunk() {
-        guard let chunk else { return }
-        offset = chunk.end
-        self.chunk = nil
-    }
-
-    private mutating func stop() -> Record? {
+    private mutating func cutOff() -> Record? {
+        isCutOff = true
         offset = end
         return nil
     }
 
-    private mutating func cutOff() -> Record? {
-        isCutOff = true
-        return stop()
-    }
-
-    /// A record in a chunk that goes beyond the chunk: the rest of it cannot be read.
+    /// A record goes beyond its chunk, the rest of which cannot be read, or beyond the file.
     private mutating func leaveBrokenChunk() -> Record? {
         guard let chunk else { return cutOff() }
         if chunk.end >= end { isCutOff = true }
@@ -135,49 +112,37 @@ struct MCAPCursor {
         return .other
     }
 
-    private mutating func leaveChunk() {
-        guard let chunk, offset >= chunk.end else { return }
-        if chunk.expected != 0, checksum.value != chunk.expected { damagedChunkCount += 1 }
-        self.chunk = nil
-    }
-
     private mutating func enterChunk(_ content: UInt64, _ length: UInt64) throws(RecordingError) -> Record? {
-        // Two times, a length, a checksum, and the length of the compression's name.
+        // Two times, two lengths, a checksum, and the length of the compression's name.
         guard length >= 40, end - content >= 32 else { return end - content < 32 ? cutOff() : skip(content, length) }
-        guard let fixed = try bytes(at: content, 32) else { return cutOff() }
-        var header = MCAP.ChunkHeader(startTime: 0, endTime: 0, byteCount: 0, checksum: 0, compression: "")
-        var nameByteCount = 0
-        window.withUnsafeBytes { window in
-            var reader = ContentReader(UnsafeRawBufferPointer(rebasing: window[fixed..<(fixed + 32)]))
-            header.startTime = reader.integer() ?? 0
-            header.endTime = reader.integer() ?? 0
-            header.byteCount = reader.integer() ?? 0
-            header.checksum = reader.integer() ?? 0
-            nameByteCount = Int(reader.integer(UInt32.self) ?? 0)
+        let fixed = try bytes(at: content, 32) { bytes in
+            [24, 28].map { bytes.loadUnaligned(fromByteOffset: $0, as: UInt32.self).littleEndian }
         }
+        guard let fixed else { return cutOff() }
+        let nameByteCount = Int(fixed[1])
         guard nameByteCount <= 64 else { return skip(content, length) }
-        let size = content + 32 + UInt64(nameByteCount)
-        guard end >= size, end - size >= 8, let name = try bytes(at: content + 32, nameByteCount + 8) else {
-            return cutOff()
+        let headerByteCount = UInt64(40 + nameByteCount)
+        guard end - content >= headerByteCount else { return cutOff() }
+        let rest = try bytes(at: content + 32, nameByteCount + 8) { bytes in
+            (
+                String(decoding: bytes[..<nameByteCount], as: UTF8.self),
+                bytes.loadUnaligned(fromByteOffset: nameByteCount, as: UInt64.self).littleEndian
+            )
         }
-        header.compression = String(decoding: window[name..<(name + nameByteCount)], as: UTF8.self)
-        var count: UInt64 = 0
-        for place in 0..<8 { count |= UInt64(window[name + nameByteCount + place]) << (8 * UInt64(place)) }
-        guard header.compression.isEmpty else {
+        guard let (compression, count) = rest else { return cutOff() }
+        guard compression.isEmpty else {
             throw RecordingError(
                 .compressed,
-                "its chunks are compressed with \(header.compression), which cannot be read here; make an uncompressed "
+                "its chunks are compressed with \(compression), which cannot be read here; make an uncompressed "
                     + "copy with the tool of mcap.dev: mcap compress --compression none IN.mcap -o OUT.mcap")
         }
-        guard length >= UInt64(40 + nameByteCount), count <= length - UInt64(40 + nameByteCount) else {
-            return skip(content, length)
-        }
-        offset = size + 8
+        guard length >= headerByteCount, count <= length - headerByteCount else { return skip(content, length) }
+        offset = content + headerByteCount
         // Of a chunk that is cut off all whole records are read.
-        let rest = end - offset
-        chunk = (offset + min(count, rest), count <= rest ? header.checksum : 0)
+        let isWhole = count <= end - offset
+        chunk = (isWhole ? offset + count : end, isWhole ? fixed[0] : 0)
         checksum = CRC32()
-        return .chunk(header)
+        return .other
     }
 
     private mutating func skip(_ content: UInt64, _ length: UInt64) -> Record? {
@@ -192,8 +157,7 @@ struct MCAPCursor {
     ) throws(RecordingError) -> Record? {
         let isWanted: Bool
         switch opcode {
-        case .header, .schema, .channel, .chunkIndex, .statistics, .metadata, .footer, .dataEnd, .message:
-            isWanted = true
+        case .schema, .channel, .chunkIndex, .statistics, .footer, .dataEnd, .message: isWanted = true
         default: isWanted = false
         }
         let longest = opcode == .message ? Self.longestMessage : Self.longestRecord
@@ -206,66 +170,57 @@ struct MCAPCursor {
         let headerByteCount = MCAP.recordHeaderByteCount
         let count =
             opcode == .message && skipsMessageData ? min(Int(length), MCAP.messageHeaderByteCount) : Int(length)
-        guard let start = try bytes(at: content - UInt64(headerByteCount), headerByteCount + count) else {
-            return cutOff()
-        }
         if count < Int(length) { chunk?.expected = 0 }
-        let parsed: Record? = window.withUnsafeBytes { window in
-            let whole = UnsafeRawBufferPointer(rebasing: window[start..<(start + headerByteCount + count)])
-            if let expected = chunk?.expected, expected != 0 { checksum.add(whole) }
+        let isChecked = chunk.map { $0.expected != 0 } ?? false
+        var checksum = checksum
+        let parsed = try bytes(at: content - UInt64(headerByteCount), headerByteCount + count) { whole in
+            if isChecked { checksum.add(whole) }
             return Self.parse(opcode, UnsafeRawBufferPointer(rebasing: whole[headerByteCount...]))
         }
+        self.checksum = checksum
+        guard let parsed else { return cutOff() }
         if parsed == nil { skippedRecordCount += 1 }
         return parsed ?? .other
     }
 
     private static func parse(_ opcode: MCAP.Opcode?, _ content: UnsafeRawBufferPointer) -> Record? {
-        var reader = ContentReader(content)
+        var reader = ByteReader(content)
         switch opcode {
-        case .header:
-            guard let profile = reader.string(), let library = reader.string() else { return nil }
-            return .header(profile: profile, library: library)
-        case .schema: return MCAP.Schema(content).map { .schema($0) }
-        case .channel: return MCAP.Channel(content).map { .channel($0) }
-        case .chunkIndex: return MCAP.ChunkIndex(content).map { .chunkIndex($0) }
-        case .statistics: return MCAP.Statistics(content).map { .statistics($0) }
-        case .metadata:
-            guard let name = reader.string(), let metadata = reader.metadata() else { return nil }
-            return .metadata(name: name, metadata)
-        case .footer: return reader.integer(UInt64.self).map { .footer(MCAP.Footer(summaryStart: $0)) }
+        case .channel: return reader.channel().map { .channel($0) }
+        case .chunkIndex: return reader.chunkIndex().map { .chunkIndex($0) }
+        case .statistics: return reader.statistics().map { .statistics($0) }
+        case .footer: return reader.integer(UInt64.self).map { .footer($0) }
         case .dataEnd: return .dataEnd
         case .message:
-            guard let channel = reader.integer(UInt16.self), let sequence = reader.integer(UInt32.self),
-                let logTime = reader.integer(UInt64.self), let publishTime = reader.integer(UInt64.self)
+            // A sequence number behind the channel, and the time of publication behind the other.
+            guard let channel = reader.integer(UInt16.self), reader.bytes(4) != nil,
+                let time = reader.integer(UInt64.self), reader.bytes(8) != nil
             else { return nil }
-            return .message(
-                MCAP.Message(
-                    channelID: channel, sequence: sequence, logTime: logTime, publishTime: publishTime,
-                    data: Array(content[MCAP.messageHeaderByteCount...])))
-        default: return nil
+            let data = Array(content[MCAP.messageHeaderByteCount...])
+            return .message(MCAP.Message(channelID: channel, logTime: time, data: data))
+        default: return .other
         }
     }
 
     /// Brings bytes of the file into the window.
     ///
-    /// - Returns: where in the window they are; `nil` if the file does not have them.
-    private mutating func bytes(at place: UInt64, _ count: Int) throws(RecordingError) -> Int? {
-        if place >= windowStart, place - windowStart <= UInt64(window.count),
-            window.count - Int(place - windowStart) >= count
-        {
-            return Int(place - windowStart)
-        }
-        guard place <= source.byteCount, UInt64(count) <= source.byteCount - place else { return nil }
-        let size = max(count, Int(min(UInt64(Self.windowByteCount), source.byteCount - place)))
-        // A window that was widened for one record is given back.
-        if window.count != size { window = [UInt8](repeating: 0, count: size) }
-        windowStart = place
-        let read = try Self.read(source, at: place, into: &window)
-        guard read >= count else {
+    /// - Returns: what `body` makes of them; `nil` if the file does not have them.
+    private mutating func bytes<Result>(
+        at place: UInt64, _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(RecordingError) -> Result? {
+        let isThere =
+            place >= windowStart && place - windowStart <= UInt64(window.count)
+            && window.count - Int(place - windowStart) >= count
+        if !isThere {
+            guard place <= source.byteCount, UInt64(count) <= source.byteCount - place else { return nil }
+            // A window that was widened for one record is given back.
             window = []
-            return nil
+            window = try source.read(
+                at: place, max(count, Int(min(UInt64(Self.windowByteCount), source.byteCount - place))))
+            windowStart = place
+            guard window.count >= count else { return nil }
         }
-        if read < size { window.removeLast(size - read) }
-        return 0
+        let start = Int(place - windowStart)
+        return window.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<(start + count)])) }
     }
 }

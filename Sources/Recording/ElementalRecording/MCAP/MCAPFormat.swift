@@ -1,3 +1,5 @@
+internal import ElementalWire
+
 /// What the MCAP format is made of (https://mcap.dev/spec): a file is `magic · records · magic`, and a record `opcode UInt8 ·
 /// length UInt64 · content`. All numbers are little-endian, strings and lists have their length in bytes before them, in
 /// four bytes.
@@ -6,20 +8,8 @@ enum MCAP {
 
     enum Opcode: UInt8 {
         case header = 1
-        case footer = 2
-        case schema = 3
-        case channel = 4
-        case message = 5
-        case chunk = 6
-        case messageIndex = 7
-        case chunkIndex = 8
-        case attachment = 9
-        case attachmentIndex = 10
-        case statistics = 11
-        case metadata = 12
-        case metadataIndex = 13
-        case summaryOffset = 14
-        case dataEnd = 15
+        case footer, schema, channel, message, chunk, messageIndex, chunkIndex, attachment, attachmentIndex, statistics
+        case metadata, metadataIndex, summaryOffset, dataEnd
     }
 
     /// The bytes before a record's content.
@@ -33,12 +23,12 @@ enum MCAP {
     /// Text or binary entries by name. The order is kept.
     typealias Metadata = [(key: String, value: String)]
 
+    /// A JSON schema.
     struct Schema {
         /// From 1: a channel without a schema has 0.
         var id: UInt16
         var name: String
-        var encoding: String
-        var data: [UInt8]
+        var text: String
     }
 
     struct Channel {
@@ -52,31 +42,15 @@ enum MCAP {
 
     struct Message {
         var channelID: UInt16
-        var sequence: UInt32
         /// When it was recorded, in nanoseconds since 1970.
         var logTime: UInt64
-        var publishTime: UInt64
         var data: [UInt8]
-    }
-
-    struct ChunkHeader {
-        /// The time of its first message; 0 if it has none.
-        var startTime: UInt64
-        var endTime: UInt64
-        /// Of the records.
-        var byteCount: UInt64
-        /// 0 for none.
-        var checksum: UInt32
-        /// Empty for none.
-        var compression: String
     }
 
     struct ChunkIndex {
         /// Where the chunk is in the file, from its opcode on.
         var offset: UInt64
         var byteCount: UInt64
-        var startTime: UInt64
-        var endTime: UInt64
         /// The channels that have messages in the chunk; empty if that is not known.
         var channels: [UInt16]
     }
@@ -92,9 +66,60 @@ enum MCAP {
         /// By channel.
         var messageCounts: [UInt16: UInt64] = [:]
     }
+}
 
-    struct Footer {
-        /// Where the summary begins; 0 if there is none.
-        var summaryStart: UInt64
+// The content of records. Every length is checked: what is cut off or contradicts itself is `nil`.
+extension ByteReader {
+    mutating func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
+        bytes(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
+    }
+
+    /// Bytes with their number in four bytes before them.
+    mutating func counted() -> UnsafeRawBufferPointer? { integer(UInt32.self).flatMap { bytes(Int($0)) } }
+
+    /// A string of UTF-8.
+    mutating func string() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
+
+    /// The entries of a list.
+    mutating func list<Entry>(_ entry: (inout ByteReader) -> Entry?) -> [Entry]? {
+        guard var reader = counted().map({ ByteReader($0) }) else { return nil }
+        var entries: [Entry] = []
+        while !reader.isAtEnd {
+            guard let entry = entry(&reader) else { return nil }
+            entries.append(entry)
+        }
+        return entries
+    }
+
+    mutating func channel() -> MCAP.Channel? {
+        guard let id = integer(UInt16.self), let schema = integer(UInt16.self), let topic = string(),
+            let encoding = string(),
+            let metadata = list({ reader in
+                reader.string().flatMap { key in reader.string().map { (key: key, value: $0) } }
+            })
+        else { return nil }
+        return MCAP.Channel(id: id, schemaID: schema, topic: topic, messageEncoding: encoding, metadata: metadata)
+    }
+
+    mutating func chunkIndex() -> MCAP.ChunkIndex? {
+        // Behind two times.
+        guard bytes(16) != nil, let offset = integer(UInt64.self), let count = integer(UInt64.self),
+            let channels = list({ reader in
+                reader.integer(UInt16.self).flatMap { channel in reader.bytes(8).map { _ in channel } }
+            })
+        else { return nil }
+        return MCAP.ChunkIndex(offset: offset, byteCount: count, channels: channels)
+    }
+
+    /// The times and counts of messages.
+    mutating func statistics() -> MCAP.Statistics? {
+        // Behind the numbers of messages, schemas, channels, attachments, metadata and chunks.
+        guard bytes(26) != nil, let start = integer(UInt64.self), let end = integer(UInt64.self),
+            let counts = list({ reader in
+                reader.integer(UInt16.self).flatMap { channel in reader.integer(UInt64.self).map { (channel, $0) } }
+            })
+        else { return nil }
+        return MCAP.Statistics(
+            startTime: start, endTime: end, messageCounts: Dictionary(counts) { _, last in last })
     }
 }

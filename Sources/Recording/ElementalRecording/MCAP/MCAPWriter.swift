@@ -1,3 +1,5 @@
+internal import Support
+
 /// Writes an MCAP file: chunks with their indexes, and at the end the summary. It blocks, and belongs to one thread.
 ///
 /// Its memory does not grow with the file: the index of the chunks, of which a day has some ten megabytes, waits in a file
@@ -46,32 +48,36 @@ final class MCAPWriter {
         self.maximumByteCount = maximumByteCount
         chunkLimit = maximumByteCount.map { Int(min(max($0 / 16, 4 << 10), 1 << 20)) } ?? 1 << 20
         chunkIndex = ChunkIndexStore(besides: file.path)
-        var bytes = RecordBytes()
-        bytes.add(MCAP.magic)
-        bytes.record(.header) { bytes in
-            bytes.add(string: "")
-            bytes.add(string: library)
-        }
-        try file.write(bytes.bytes)
-        end = file.position
+        let header = RecordBytes(.header) { bytes in for text in ["", library] { bytes.add(string: text) } }
+        try file.write(MCAP.magic + header.bytes)
+        end = file.byteCount
         lastChunk = end
     }
 
     /// The bytes of the file so far.
-    var byteCount: UInt64 { file.position }
+    var byteCount: UInt64 { file.byteCount }
     /// Whether the chunk has grown so long that it should end.
     var isChunkFull: Bool { chunk.count >= chunkLimit }
-    var isChunkEmpty: Bool { chunk.isEmpty }
 
     func add(_ schema: MCAP.Schema) {
-        chunk.add(schema)
-        schemas.add(schema)
+        let record = RecordBytes(.schema) { bytes in
+            bytes.add(schema.id)
+            for text in [schema.name, "jsonschema", schema.text] { bytes.add(string: text) }
+        }
+        chunk.add(record.bytes)
+        schemas.add(record.bytes)
         statistics.schemaCount += 1
     }
 
     func add(_ channel: MCAP.Channel) {
-        chunk.add(channel)
-        channels.add(channel)
+        let record = RecordBytes(.channel) { bytes in
+            bytes.addAll(channel.id, channel.schemaID)
+            bytes.add(string: channel.topic)
+            bytes.add(string: channel.messageEncoding)
+            bytes.add(channel.metadata)
+        }
+        chunk.add(record.bytes)
+        channels.add(record.bytes)
         statistics.channelCount += 1
         statistics.messageCounts[channel.id] = 0
     }
@@ -90,33 +96,28 @@ final class MCAPWriter {
             content(&bytes)
         }
         chunkTimes = (min(chunkTimes?.start ?? time, time), max(chunkTimes?.end ?? time, time))
-        statistics.messageCounts[channel, default: 0] += 1
-        if statistics.messageCount == 0 { statistics.startTime = time }
-        statistics.messageCount += 1
-        statistics.startTime = min(statistics.startTime, time)
+        statistics.startTime = statistics.messageCount == 0 ? time : min(statistics.startTime, time)
         statistics.endTime = max(statistics.endTime, time)
+        statistics.messageCounts[channel, default: 0] += 1
+        statistics.messageCount += 1
     }
 
     /// Writes a record of its own, not in a chunk.
     func addMetadata(_ name: String, _ metadata: MCAP.Metadata) throws(RecordingError) {
         try flush()
-        var bytes = RecordBytes()
-        bytes.record(.metadata) { bytes in
+        let bytes = RecordBytes(.metadata) { bytes in
             bytes.add(string: name)
             bytes.add(metadata)
         }
-        var index = RecordBytes()
-        index.record(.metadataIndex) { index in
-            index.add(file.position)
-            index.add(UInt64(bytes.count))
+        let index = RecordBytes(.metadataIndex) { index in
+            index.addAll(file.byteCount, UInt64(bytes.count))
             index.add(string: name)
         }
         try checkRoom(for: bytes.count, index: index.count)
         try write(bytes.bytes)
         metadataIndex.add(index.bytes)
         statistics.metadataCount += 1
-        end = file.position
-        written = statistics
+        noteWritten()
     }
 
     /// Ends the chunk and writes it.
@@ -126,38 +127,18 @@ final class MCAPWriter {
     func flush() throws(RecordingError) {
         guard !chunk.isEmpty else { return }
         statistics.chunkCount += 1
-        var head = RecordBytes()
-        let times = chunkTimes ?? (0, 0)
-        var checksum = CRC32()
-        checksum.add(chunk.bytes)
-        head.add(MCAP.Opcode.chunk.rawValue)
+        let (times, size) = (chunkTimes ?? (0, 0), UInt64(chunk.count))
         // Two times, two lengths, a checksum, and the empty name of a compression.
-        head.add(UInt64(40 + chunk.count))
-        head.add(times.start)
-        head.add(times.end)
-        head.add(UInt64(chunk.count))
-        head.add(checksum.value)
-        head.add(string: "")
-        head.add(UInt64(chunk.count))
-        let start = file.position
+        var head = RecordBytes()
+        head.addAll(MCAP.Opcode.chunk.rawValue, 40 + size, times.start, times.end, size)
+        head.addAll(CRC32(chunk.bytes).value, UInt32(0), size)
+        let start = file.byteCount
         let chunkByteCount = UInt64(head.count + chunk.count)
         let (index, offsets) = messageIndex(after: start + chunkByteCount)
-        var entry = RecordBytes()
-        entry.record(.chunkIndex) { entry in
-            entry.add(times.start)
-            entry.add(times.end)
-            entry.add(start)
-            entry.add(chunkByteCount)
-            entry.counted { entry in
-                for (channel, offset) in offsets {
-                    entry.add(channel)
-                    entry.add(offset)
-                }
-            }
-            entry.add(UInt64(index.count))
-            entry.add(string: "")
-            entry.add(UInt64(chunk.count))
-            entry.add(UInt64(chunk.count))
+        let entry = RecordBytes(.chunkIndex) { entry in
+            entry.addAll(times.start, times.end, start, chunkByteCount)
+            entry.counted { entry in for (channel, offset) in offsets { entry.addAll(channel, offset) } }
+            entry.addAll(UInt64(index.count), UInt32(0), size, size)
         }
         try checkRoom(for: Int(chunkByteCount) + index.count, index: entry.count)
         try write(head.bytes)
@@ -165,22 +146,27 @@ final class MCAPWriter {
         try write(index.bytes)
         try chunkIndex.add(entry.bytes)
         lastChunk = start
-        end = file.position
-        written = statistics
+        noteWritten()
+        removeChunk()
+    }
+
+    /// Gives up what is in the chunk, which could not be written.
+    func dropChunk() {
+        (written.schemaCount, written.channelCount) = (statistics.schemaCount, statistics.channelCount)
+        statistics = written
+        removeChunk()
+    }
+
+    private func removeChunk() {
         chunk.removeAll(keeping: 2 * chunkLimit)
         entries.removeAll(keepingCapacity: true)
         chunkTimes = nil
     }
 
-    /// Gives up what is in the chunk, which could not be written.
-    func dropChunk() {
-        let (schemaCount, channelCount) = (statistics.schemaCount, statistics.channelCount)
-        statistics = written
-        statistics.schemaCount = schemaCount
-        statistics.channelCount = channelCount
-        chunk.removeAll(keeping: 2 * chunkLimit)
-        entries.removeAll()
-        chunkTimes = nil
+    /// Everything in the file is complete.
+    private func noteWritten() {
+        end = file.byteCount
+        written = statistics
     }
 
     /// The chunk's index, a record for each channel, and where in the file these are.
@@ -197,10 +183,7 @@ final class MCAPWriter {
             index.record(.messageIndex) { index in
                 index.add(channel)
                 index.counted { index in
-                    for entry in entries[first..<next] {
-                        index.add(entry.time)
-                        index.add(entry.offset)
-                    }
+                    for entry in entries[first..<next] { index.addAll(entry.time, entry.offset) }
                 }
             }
             first = next
@@ -218,7 +201,7 @@ final class MCAPWriter {
     /// Whether the file with its end stays within its limit.
     private func checkRoom(for byteCount: Int, index: Int) throws(RecordingError) {
         guard let maximumByteCount else { return }
-        let size = file.position + UInt64(byteCount) + endByteCount + UInt64(index) + reservedByteCount
+        let size = file.byteCount + UInt64(byteCount) + endByteCount + UInt64(index) + reservedByteCount
         guard size > maximumByteCount else { return }
         throw RecordingError(.limitReached, "\(file.path) has reached its size of \(maximumByteCount) bytes")
     }
@@ -238,16 +221,12 @@ final class MCAPWriter {
     ///
     /// - Throws: ``RecordingError`` if even that cannot be written; what is in the file can be read with ``Recording``.
     func finish() throws(RecordingError) {
-        var failure: RecordingError?
         do throws(RecordingError) {
-            if file.position != end { try file.truncate(to: end) }
+            if file.byteCount != end { try file.truncate(to: end) }
             try writeSummary()
         } catch {
-            failure = error
-        }
-        if let failure {
             // A file that was removed, or on a disk that failed, has no better end.
-            guard failure.code == .diskFull else { throw failure }
+            guard error.code == .diskFull else { throw error }
             do throws(RecordingError) {
                 try endWithoutSummary(at: end)
             } catch {
@@ -259,61 +238,63 @@ final class MCAPWriter {
 
     private func endWithoutSummary(at end: UInt64) throws(RecordingError) {
         try file.truncate(to: end)
+        try write(Self.dataEnd)
+        try writeFooter(summary: 0, offsets: 0, nil)
+    }
+
+    /// Without a checksum.
+    private static let dataEnd = RecordBytes(.dataEnd) { $0.add(UInt32(0)) }.bytes
+
+    /// - Parameter checksum: that of the summary; `nil` if there is none.
+    private func writeFooter(summary: UInt64, offsets: UInt64, _ checksum: CRC32?) throws(RecordingError) {
         var bytes = RecordBytes()
-        bytes.record(.dataEnd) { $0.add(UInt32(0)) }
-        bytes.record(.footer) { bytes in
-            bytes.add(UInt64(0))
-            bytes.add(UInt64(0))
-            bytes.add(UInt32(0))
-        }
+        let size = UInt64(MCAP.footerByteCount - MCAP.recordHeaderByteCount)
+        bytes.addAll(MCAP.Opcode.footer.rawValue, size, summary, offsets)
+        var checksum = checksum
+        checksum?.add(bytes.bytes)
+        bytes.add(checksum?.value ?? 0)
         bytes.add(MCAP.magic)
         try write(bytes.bytes)
     }
 
     private func writeSummary() throws(RecordingError) {
-        var bytes = RecordBytes()
-        bytes.record(.dataEnd) { $0.add(UInt32(0)) }
-        try write(bytes.bytes)
-        let summaryStart = file.position
+        try write(Self.dataEnd)
+        let summaryStart = file.byteCount
         var checksum = CRC32()
+        func put(_ bytes: [UInt8]) throws(RecordingError) {
+            checksum.add(bytes)
+            try write(bytes)
+        }
         var offsets = RecordBytes()
-        var statistics = RecordBytes()
-        written.schemaCount = self.statistics.schemaCount
-        written.channelCount = self.statistics.channelCount
-        statistics.add(written)
+        func add(_ opcode: MCAP.Opcode, _ pieces: () throws(RecordingError) -> Void) throws(RecordingError) {
+            let start = file.byteCount
+            try pieces()
+            guard file.byteCount > start else { return }
+            offsets.record(.summaryOffset) { $0.addAll(opcode.rawValue, start, file.byteCount - start) }
+        }
         for (opcode, records) in [
-            (MCAP.Opcode.schema, schemas), (.channel, channels), (.statistics, statistics),
+            (MCAP.Opcode.schema, schemas), (.channel, channels), (.statistics, statisticsRecord),
             (.metadataIndex, metadataIndex),
-        ] where !records.isEmpty {
-            addOffset(of: opcode, file.position, records.count, to: &offsets)
-            checksum.add(records.bytes)
-            try write(records.bytes)
+        ] {
+            try add(opcode) { () throws(RecordingError) in try put(records.bytes) }
         }
-        if chunkIndex.byteCount > 0 {
-            addOffset(of: .chunkIndex, file.position, Int(chunkIndex.byteCount), to: &offsets)
-            try chunkIndex.forEachPiece { piece throws(RecordingError) in
-                checksum.add(piece)
-                try write(piece)
-            }
-        }
-        let offsetsStart = file.position
-        var end = RecordBytes()
-        end.add(offsets.bytes)
-        end.add(MCAP.Opcode.footer.rawValue)
-        end.add(UInt64(MCAP.footerByteCount - MCAP.recordHeaderByteCount))
-        end.add(summaryStart)
-        end.add(offsetsStart)
-        checksum.add(end.bytes)
-        end.add(checksum.value)
-        end.add(MCAP.magic)
-        try write(end.bytes)
+        try add(.chunkIndex) { () throws(RecordingError) in try chunkIndex.forEachPiece(put) }
+        let offsetsStart = file.byteCount
+        try put(offsets.bytes)
+        try writeFooter(summary: summaryStart, offsets: offsetsStart, checksum)
     }
 
-    private func addOffset(of opcode: MCAP.Opcode, _ start: UInt64, _ count: Int, to offsets: inout RecordBytes) {
-        offsets.record(.summaryOffset) { bytes in
-            bytes.add(opcode.rawValue)
-            bytes.add(start)
-            bytes.add(UInt64(count))
+    /// The statistics of what is in the file, and of the schemas and channels in its summary.
+    private var statisticsRecord: RecordBytes {
+        RecordBytes(.statistics) { bytes in
+            // No attachments.
+            bytes.addAll(written.messageCount, statistics.schemaCount, statistics.channelCount, UInt32(0))
+            bytes.addAll(written.metadataCount, written.chunkCount, written.startTime, written.endTime)
+            bytes.counted { bytes in
+                for (channel, count) in written.messageCounts.sorted(by: { $0.key < $1.key }) where count > 0 {
+                    bytes.addAll(channel, count)
+                }
+            }
         }
     }
 }
@@ -328,7 +309,7 @@ struct ChunkIndexStore {
 
     init(besides path: String) { self.path = path }
 
-    var byteCount: UInt64 { (file?.position ?? 0) + UInt64(recent.count) }
+    var byteCount: UInt64 { (file?.byteCount ?? 0) + UInt64(recent.count) }
 
     mutating func add(_ record: [UInt8]) throws(RecordingError) {
         if recent.count + record.count > Self.limit, !recent.isEmpty {
@@ -340,7 +321,13 @@ struct ChunkIndexStore {
     }
 
     func forEachPiece(_ body: ([UInt8]) throws(RecordingError) -> Void) throws(RecordingError) {
-        if let file { try file.forEachPiece(body) }
+        var offset: UInt64 = 0
+        while let file, offset < file.byteCount {
+            let piece = try file.read(at: offset, 256 << 10)
+            guard !piece.isEmpty else { throw RecordingError(path, cannot: "read the index of", EIO) }
+            try body(piece)
+            offset += UInt64(piece.count)
+        }
         if !recent.isEmpty { try body(recent) }
     }
 }

@@ -2,6 +2,11 @@
 struct RecordBytes {
     private(set) var bytes: [UInt8] = []
 
+    init() {}
+
+    /// A record.
+    init(_ opcode: MCAP.Opcode, _ body: (inout RecordBytes) -> Void) { record(opcode, body) }
+
     var count: Int { bytes.count }
     var isEmpty: Bool { bytes.isEmpty }
 
@@ -11,6 +16,8 @@ struct RecordBytes {
     mutating func add(_ number: some FixedWidthInteger) {
         withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
     }
+
+    mutating func addAll<each Number: FixedWidthInteger>(_ number: repeat each Number) { repeat add(each number) }
 
     mutating func add(_ content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
 
@@ -22,10 +29,7 @@ struct RecordBytes {
 
     mutating func add(_ metadata: MCAP.Metadata) {
         counted { bytes in
-            for (key, value) in metadata {
-                bytes.add(string: key)
-                bytes.add(string: value)
-            }
+            for text in metadata.lazy.flatMap({ [$0.key, $0.value] }) { bytes.add(string: text) }
         }
     }
 
@@ -49,47 +53,6 @@ struct RecordBytes {
     private mutating func set(_ number: some FixedWidthInteger, at place: Int) {
         withUnsafeBytes(of: number.littleEndian) { source in
             for (position, byte) in source.enumerated() { bytes[place + position] = byte }
-        }
-    }
-}
-
-extension RecordBytes {
-    mutating func add(_ schema: MCAP.Schema) {
-        record(.schema) { bytes in
-            bytes.add(schema.id)
-            bytes.add(string: schema.name)
-            bytes.add(string: schema.encoding)
-            bytes.add(UInt32(schema.data.count))
-            bytes.add(schema.data)
-        }
-    }
-
-    mutating func add(_ channel: MCAP.Channel) {
-        record(.channel) { bytes in
-            bytes.add(channel.id)
-            bytes.add(channel.schemaID)
-            bytes.add(string: channel.topic)
-            bytes.add(string: channel.messageEncoding)
-            bytes.add(channel.metadata)
-        }
-    }
-
-    mutating func add(_ statistics: MCAP.Statistics) {
-        record(.statistics) { bytes in
-            bytes.add(statistics.messageCount)
-            bytes.add(statistics.schemaCount)
-            bytes.add(statistics.channelCount)
-            bytes.add(UInt32(0))
-            bytes.add(statistics.metadataCount)
-            bytes.add(statistics.chunkCount)
-            bytes.add(statistics.startTime)
-            bytes.add(statistics.endTime)
-            bytes.counted { bytes in
-                for (channel, count) in statistics.messageCounts.sorted(by: { $0.key < $1.key }) where count > 0 {
-                    bytes.add(channel)
-                    bytes.add(count)
-                }
-            }
         }
     }
 }

@@ -48,8 +48,6 @@ struct RecordQueue {
     private(set) var valueCount = 0
     /// All values that came and were not taken.
     private(set) var lostCount = 0
-    /// Whether nothing more is taken.
-    var isClosed = false
 
     /// - Parameters:
     ///   - names: those of the elements to record; empty for all.
@@ -63,7 +61,7 @@ struct RecordQueue {
 
     /// Everything that waits, which is then no longer here.
     mutating func take() -> [Entry] {
-        tellLost(at: nil)
+        tellLost(at: lastTime)
         byteCount = 0
         var taken: [Entry] = []
         taken.reserveCapacity(min(entries.count, 16384))
@@ -79,9 +77,9 @@ struct RecordQueue {
     }
 
     /// Tells how many values are missing, before what follows them.
-    private mutating func tellLost(at time: UInt64?) {
+    private mutating func tellLost(at time: UInt64) {
         guard untold > 0 else { return }
-        append(.event(RecordedEvent(.lost, count: untold), time: time ?? lastTime), Self.entryByteCount)
+        append(.event(RecordedEvent(kind: .lost, count: untold), time: time), Self.entryByteCount)
         untold = 0
     }
 
@@ -89,23 +87,23 @@ struct RecordQueue {
     ///
     /// - Parameter now: the time, asked only if the value is one to be recorded.
     mutating func add(_ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, at now: () -> UInt64) {
-        guard !isClosed, let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else {
-            return
-        }
+        guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else { return }
         let channel = channels[Int(element.id)]
         guard channel != 0 else { return }
         let time = now()
         lastTime = time
         let count = Self.entryByteCount + (value.type.fixedByteCount == nil ? value.wireByteCount : 0)
         // A value longer than everything that may wait goes alone.
-        guard byteCount + count <= limit || entries.isEmpty else {
-            untold += 1
-            lostCount += 1
-            return
-        }
+        guard byteCount + count <= limit || entries.isEmpty else { return lose() }
         tellLost(at: time)
         append(.value(channel, time: time, value), count)
         valueCount += 1
+    }
+
+    /// There is no room for a value or an event.
+    private mutating func lose() {
+        untold += 1
+        lostCount += 1
     }
 
     /// Whether the service is connected, and the element one of those that it has.
@@ -116,7 +114,6 @@ struct RecordQueue {
 
     /// The service is connected, with these elements.
     mutating func connected(_ key: ServiceKey, _ catalogue: ElementCatalogue, at time: UInt64) {
-        guard !isClosed else { return }
         var track = tracks[key] ?? Track(service: key.service, instance: key.name)
         let known = track.catalogues.firstIndex { $0.catalogue == catalogue }
         let number = known ?? track.catalogues.count
@@ -129,7 +126,7 @@ struct RecordQueue {
                 tracks[key]?.current = nil
                 let reason = "there are more than \(Self.mostChannels) elements and changes of elements"
                 return appendEvent(
-                    RecordedEvent(.refused, service: key.service, instance: key.name, reason: reason), time)
+                    RecordedEvent(kind: .refused, service: key.service, instance: key.name, reason: reason), time)
             }
             trackByteCount += byteCount
             track.catalogues.append((catalogue, makeChannels(of: catalogue, track, number)))
@@ -138,7 +135,7 @@ struct RecordQueue {
         track.current = number
         tracks[key] = track
         appendEvent(
-            RecordedEvent(.connected, service: key.service, instance: key.name, catalogue: number), time)
+            RecordedEvent(kind: .connected, service: key.service, instance: key.name, catalogue: number), time)
     }
 
     private mutating func makeChannels(of catalogue: ElementCatalogue, _ track: Track, _ number: Int) -> [UInt16] {
@@ -157,21 +154,15 @@ struct RecordQueue {
 
     /// The service is not connected any more.
     mutating func disconnected(_ key: ServiceKey, _ kind: RecordedEvent.Kind, _ reason: String?, at time: UInt64) {
-        guard !isClosed else { return }
-        let wasConnected = tracks[key]?.current != nil
-        guard wasConnected || kind == .refused else { return }
+        guard tracks[key]?.current != nil || kind == .refused else { return }
         tracks[key]?.current = nil
-        appendEvent(RecordedEvent(kind, service: key.service, instance: key.name, reason: reason), time)
+        appendEvent(RecordedEvent(kind: kind, service: key.service, instance: key.name, reason: reason), time)
     }
 
     private mutating func appendEvent(_ event: RecordedEvent, _ time: UInt64) {
         let texts = [event.service, event.instance, event.reason].reduce(0) { $0 + ($1?.utf8.count ?? 0) }
         let count = Self.entryByteCount + texts
-        guard byteCount + count <= limit + Self.eventByteCount else {
-            untold += 1
-            lostCount += 1
-            return
-        }
+        guard byteCount + count <= limit + Self.eventByteCount else { return lose() }
         lastTime = time
         tellLost(at: time)
         append(.event(event, time: time), count)

@@ -11,13 +11,11 @@ final class RecordWriter: @unchecked Sendable {
     /// Values in the file, and in the chunk that is not in it yet.
     private(set) var valueCount = 0
     private var pendingValueCount = 0
-    private(set) var failure: RecordingError?
-    private var isFinished = false
 
     init(_ path: String, _ options: RecorderOptions) throws(RecordingError) {
         clock = options.clock
-        let file = try RecordingFile(creating: path)
-        writer = try MCAPWriter(file, library: "elemental", maximumByteCount: options.maximumByteCount)
+        writer = try MCAPWriter(
+            try RecordingFile(creating: path), library: "elemental", maximumByteCount: options.maximumByteCount)
         try writer.addMetadata(
             "elemental.recording",
             [
@@ -37,27 +35,22 @@ final class RecordWriter: @unchecked Sendable {
     /// Writes entries.
     ///
     /// - Parameter flushes: whether everything is to be in the file then.
-    /// - Throws: ``RecordingError``, after which nothing but ``finish(_:)`` may follow.
+    /// - Throws: ``RecordingError``, after which nothing but ``finish(_:lostCount:)`` may follow.
     func write(_ entries: [RecordQueue.Entry], flushes: Bool) throws(RecordingError) {
-        do throws(RecordingError) {
-            for entry in entries {
-                switch entry {
-                case .channel(let id, let channel):
-                    add(channel.element.type.messageSchema)
-                    writer.add(channel.channel(id))
-                case .value(let channel, let time, let value):
-                    writer.addMessage(channel, at: time) { value.appendMessage(to: &$0) }
-                    pendingValueCount += 1
-                case .event(let event, let time):
-                    writer.addMessage(RecordQueue.eventChannel, at: time) { $0.add(event.message.utf8) }
-                }
-                if writer.isChunkFull { try flush() }
+        for entry in entries {
+            switch entry {
+            case .channel(let id, let channel):
+                add(channel.element.type.messageSchema)
+                writer.add(channel.channel(id))
+            case .value(let channel, let time, let value):
+                writer.addMessage(channel, at: time) { value.appendMessage(to: &$0) }
+                pendingValueCount += 1
+            case .event(let event, let time):
+                writer.addMessage(RecordQueue.eventChannel, at: time) { $0.add(event.message.utf8) }
             }
-            if flushes { try flush() }
-        } catch {
-            failure = error
-            throw error
+            if writer.isChunkFull { try flush() }
         }
+        if flushes { try flush() }
     }
 
     private func flush() throws(RecordingError) {
@@ -68,11 +61,11 @@ final class RecordWriter: @unchecked Sendable {
 
     /// Ends the file.
     ///
-    /// - Parameter lostCount: how many values came and are not in the file.
+    /// - Parameters:
+    ///   - failure: why writing ended; `nil` if it did not.
+    ///   - lostCount: how many values came and are not in the file.
     /// - Throws: ``RecordingError`` if the file has not even got an end.
-    func finish(lostCount: Int) throws(RecordingError) {
-        guard !isFinished else { return }
-        isFinished = true
+    func finish(_ failure: RecordingError?, lostCount: Int) throws(RecordingError) {
         if failure == nil || failure?.code == .limitReached {
             writer.reservedByteCount = 0
             // A file without this is complete as well.

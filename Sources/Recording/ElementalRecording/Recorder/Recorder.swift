@@ -29,7 +29,6 @@ public final class Recorder: Sendable {
         var isHurrying = false
         var failure: RecordingError?
         var isFinishing = false
-        var summary: RecordingSummary?
     }
 
     /// So much waits that it is written at once.
@@ -41,6 +40,8 @@ public final class Recorder: Sendable {
     private let thread: NIOThreadPool
     private let loop: any EventLoop
     private let failed = Latch()
+    /// What became of the recording, once it has ended.
+    private let summary = Locked<RecordingSummary?>(nil)
 
     /// Makes the file and begins.
     ///
@@ -139,19 +140,16 @@ public final class Recorder: Sendable {
 
     /// Writes what waits. On the recorder's thread.
     private func write(flushes: Bool) {
-        let entries = state.withLock { state in
+        let entries: [RecordQueue.Entry]? = state.withLock { state in
             if flushes { state.isArmed = false }
             state.isHurrying = false
-            return state.failure == nil ? state.queue.take() : []
+            return state.failure == nil ? state.queue.take() : nil
         }
+        guard let entries else { return }
         do throws(RecordingError) {
-            guard writer.failure == nil else { return }
             try writer.write(entries, flushes: flushes)
         } catch {
-            state.withLock { state in
-                state.failure = error
-                state.queue.isClosed = true
-            }
+            state.withLock { $0.failure = error }
             failed.open()
         }
     }
@@ -175,41 +173,29 @@ public final class Recorder: Sendable {
     /// It may be called several times. It is not cut short by the task's cancellation.
     @discardableResult
     public func finish() async -> RecordingSummary {
-        let isFirst = state.withLock { state in
-            defer { state.isFinishing = true }
-            return !state.isFinishing
+        state.withLock { $0.isFinishing = true }
+        return await withCheckedContinuation { continuation in
+            // The thread does one thing after the other: a second call finds the first one's summary.
+            thread.submit { _ in continuation.resume(returning: self.summary.withLock { $0 } ?? self.writeEnd()) }
         }
-        let summary: RecordingSummary = await withCheckedContinuation { continuation in
-            thread.submit { _ in
-                if isFirst { self.writeEnd() }
-                // The thread does one thing after the other, so that it is there for the second call, too.
-                continuation.resume(returning: self.state.withLock { $0.summary ?? self.summary(nil, $0) })
-            }
-        }
-        return summary
     }
 
-    private func writeEnd() {
+    private func writeEnd() -> RecordingSummary {
         write(flushes: true)
-        let (failure, taken, lost) = state.withLock { state in
-            state.queue.isClosed = true
-            return (state.failure, state.queue.valueCount, state.queue.lostCount)
-        }
+        let (failure, taken, lost) = state.withLock { ($0.failure, $0.queue.valueCount, $0.queue.lostCount) }
         var end = failure
+        // What did not fit into the file is not lost.
+        func lostCount() -> Int { lost + (end?.code == .limitReached ? 0 : taken - writer.valueCount) }
         do throws(RecordingError) {
-            try writer.finish(lostCount: lost + (failure?.code == .limitReached ? 0 : taken - writer.valueCount))
+            try writer.finish(failure, lostCount: lostCount())
         } catch {
             if end == nil || end?.code == .limitReached { end = error }
         }
-        state.withLock { $0.summary = summary(end, $0) }
-    }
-
-    private func summary(_ failure: RecordingError?, _ state: State) -> RecordingSummary {
-        let isFull = failure?.code == .limitReached
-        let unwritten = isFull ? 0 : state.queue.valueCount - writer.valueCount
-        return RecordingSummary(
-            path: path, end: isFull ? .limitReached : failure.map { .failed($0) } ?? .finished,
-            valueCount: writer.valueCount, lostCount: state.queue.lostCount + unwritten,
-            byteCount: writer.byteCount, duration: .nanoseconds(Int64(clamping: options.clock.elapsed())))
+        let new = RecordingSummary(
+            path: path, end: end?.code == .limitReached ? .limitReached : end.map { .failed($0) } ?? .finished,
+            valueCount: writer.valueCount, lostCount: lostCount(), byteCount: writer.byteCount,
+            duration: .nanoseconds(Int64(clamping: options.clock.elapsed())))
+        summary.withLock { $0 = new }
+        return new
     }
 }

@@ -14,44 +14,29 @@ public struct RecordedItems: AsyncSequence, Sendable {
 
     /// Reads the items, on a thread that may block.
     public struct Iterator: AsyncIteratorProtocol {
-        private let recording: Recording
-        private let losses: RecordingLosses
-        private var reader: ItemReader?
+        private let reader: ItemReader
         private var batch: [RecordedItem] = []
         private var position = 0
         private var next: Task<[RecordedItem], any Error>?
 
-        init(recording: Recording, losses: RecordingLosses) {
-            self.recording = recording
-            self.losses = losses
-        }
+        init(recording: Recording, losses: RecordingLosses) { reader = ItemReader(recording, losses: losses) }
 
         /// The next value or event; `nil` at the end of the file.
         ///
         /// - Throws: ``RecordingError`` if the file cannot be read any more.
         public mutating func next() async throws -> RecordedItem? {
             while position == batch.count {
-                let reader: ItemReader
-                if let known = self.reader {
-                    reader = known
-                } else {
-                    reader = try await NIOThreadPool.singleton.runIfActive { [recording, losses] in
-                        try ItemReader(recording, losses)
-                    }
-                    self.reader = reader
-                }
-                let coming = next ?? Self.read(reader)
-                batch = try await coming.value
+                batch = try await (next ?? read()).value
                 position = 0
                 guard !batch.isEmpty else { return nil }
-                next = Self.read(reader)
+                next = read()
             }
             defer { position += 1 }
             return batch[position]
         }
 
-        private static func read(_ reader: ItemReader) -> Task<[RecordedItem], any Error> {
-            Task { try await NIOThreadPool.singleton.runIfActive { try reader.nextBatch() } }
+        private func read() -> Task<[RecordedItem], any Error> {
+            Task { [reader] in try await NIOThreadPool.singleton.runIfActive { try reader.nextBatch() } }
         }
     }
 }
@@ -63,32 +48,30 @@ final class ItemReader: @unchecked Sendable {
     private static let batchLimit = (items: 512, bytes: 1 << 20)
 
     private let recording: Recording
-    private var cursor: MCAPCursor
+    /// `nil` before the file is opened.
+    private var cursor: MCAPCursor?
     private let losses: RecordingLosses
 
-    init(_ recording: Recording, _ losses: RecordingLosses) throws(RecordingError) {
+    /// - Parameter source: what is read instead of the file.
+    init(_ recording: Recording, _ source: (any ByteSource)? = nil, losses: RecordingLosses = RecordingLosses()) {
         self.recording = recording
         self.losses = losses
-        cursor = MCAPCursor(try InputFile(path: recording.path))
-    }
-
-    /// For tests.
-    init(_ recording: Recording, _ source: any ByteSource, _ losses: RecordingLosses = RecordingLosses()) {
-        self.recording = recording
-        self.losses = losses
-        cursor = MCAPCursor(source)
+        cursor = source.map { MCAPCursor($0) }
     }
 
     /// The next items; none at the end.
     func nextBatch() throws(RecordingError) -> [RecordedItem] {
         var batch: [RecordedItem] = []
         var byteCount = 0
+        if cursor == nil { cursor = MCAPCursor(try RecordingFile(reading: recording.path)) }
         defer {
-            // A file that has its end is whole up to there.
-            let cut = cursor.isCutOff && recording.isComplete ? 1 : 0
-            losses.note(damageCount: cursor.damagedChunkCount + cursor.skippedRecordCount + cut)
+            if let cursor {
+                // A file that has its end is whole up to there.
+                let cut = cursor.isCutOff && recording.isComplete ? 1 : 0
+                losses.note(damageCount: cursor.damagedChunkCount + cursor.skippedRecordCount + cut)
+            }
         }
-        while batch.count < Self.batchLimit.items, byteCount < Self.batchLimit.bytes, let record = try cursor.next() {
+        while batch.count < Self.batchLimit.items, byteCount < Self.batchLimit.bytes, let record = try cursor?.next() {
             switch record {
             case .message(let message):
                 guard let item = item(of: message) else { continue }
@@ -110,8 +93,8 @@ final class ItemReader: @unchecked Sendable {
     }
 
     private func content(of message: MCAP.Message) -> RecordedItem.Content? {
-        switch recording.channels[message.channelID] {
-        case .element(let service, _, _, let element, let form):
+        switch recording.contents.uses[message.channelID] {
+        case .element(let service, let element, let form):
             guard let value = form.value(of: message.data, element.type) else {
                 losses.note(recording.name(of: element, service))
                 return nil
@@ -126,7 +109,7 @@ final class ItemReader: @unchecked Sendable {
         case .unreadable(let topic):
             losses.note(topic)
             return nil
-        case ChannelUse.none?, nil: return nil
+        case nil: return nil
         }
     }
 }

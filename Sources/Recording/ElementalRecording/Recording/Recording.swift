@@ -18,24 +18,23 @@ public struct Recording: Sendable {
     public let path: String
     /// The file's length in bytes when it was opened.
     public let byteCount: UInt64
+    let contents: RecordingContents
+
     /// Whether the file has its end. One that is being recorded, or whose recorder was killed, has none.
-    public let isComplete: Bool
+    public var isComplete: Bool { contents.isComplete }
     /// The services whose values are in the file.
-    public let services: [RecordedService]
+    public var services: [RecordedService] { contents.services }
     /// When the first value or event came, in nanoseconds since 1970; 0 if there is none.
-    public let start: UInt64
+    public var start: UInt64 { contents.startTime }
     /// From the first value or event to the last.
-    public let duration: Duration
+    public var duration: Duration { .nanoseconds(Int64(clamping: contents.endTime - contents.startTime)) }
     /// How many values can be replayed.
-    public let valueCount: Int
+    public var valueCount: Int { contents.valueCount }
     /// Channels whose messages are left out, and why. Names from the file are in it.
-    public let omissions: [String]
+    public var omissions: [String] { contents.omissions }
     /// Chunks whose checksum is wrong, and records that were left out since they are not as the format says. Of a file
     /// that has its index only these are counted that were looked at to open it.
-    public let damageCount: Int
-
-    let channels: [UInt16: ChannelUse]
-    let eventCount: Int
+    public var damageCount: Int { contents.damageCount }
 
     /// Opens a file. One without an index is read through for that.
     ///
@@ -46,14 +45,14 @@ public struct Recording: Sendable {
 
     /// Reads a file on a thread that may block, until the task is cancelled.
     static func reading<Result: Sendable>(
-        _ path: String, _ body: @escaping @Sendable (InputFile) throws(RecordingError) -> Result
+        _ path: String, _ body: @escaping @Sendable (RecordingFile) throws(RecordingError) -> Result
     ) async throws(RecordingError) -> Result {
-        let cancellation = ReadCancellation()
+        let isCancelled = Locked(false)
         do {
             return try await withTaskCancellationHandler {
-                try await NIOThreadPool.singleton.runIfActive { try body(InputFile(path: path, cancellation)) }
+                try await NIOThreadPool.singleton.runIfActive { try body(RecordingFile(reading: path, isCancelled)) }
             } onCancel: {
-                cancellation.cancel()
+                isCancelled.withLock { $0 = true }
             }
         } catch let error as RecordingError {
             throw error
@@ -66,18 +65,9 @@ public struct Recording: Sendable {
 
     /// Reads what the file has. It blocks.
     init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
-        let contents = try RecordingContents(source, path)
         self.path = path
         byteCount = source.byteCount
-        isComplete = contents.isComplete
-        services = contents.services
-        channels = contents.uses
-        start = contents.startTime
-        duration = .nanoseconds(Int64(clamping: contents.endTime - contents.startTime))
-        valueCount = contents.valueCount
-        eventCount = contents.eventCount
-        omissions = contents.omissions
-        damageCount = contents.damageCount
+        contents = try RecordingContents(source, path)
     }
 
     /// The values and events in the order of the file, which is that of their times in a file of this framework's.
@@ -98,11 +88,22 @@ public struct RecordedService: Sendable {
     /// The name of the instance, or the host and port; for files of others the file's name.
     public let instance: String
     /// The elements that it had, the first ones first: more than one catalogue if they changed.
-    public let catalogues: [ElementCatalogue]
+    public private(set) var catalogues: [ElementCatalogue] = []
     /// How many values there are of the elements, in the order of ``catalogues`` and of each catalogue.
-    public let valueCounts: [[Int]]
+    public private(set) var valueCounts: [[Int]] = []
     /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
-    let catalogueNumbers: [Int]
+    private var catalogueNumbers: [Int] = []
+
+    init(service: String?, instance: String) {
+        self.service = service
+        self.instance = instance
+    }
+
+    mutating func add(_ catalogue: ElementCatalogue, _ number: Int, _ valueCounts: [Int]) {
+        catalogues.append(catalogue)
+        catalogueNumbers.append(number)
+        self.valueCounts.append(valueCounts)
+    }
 
     package var key: ServiceKey { ServiceKey(service: service, name: instance) }
 
@@ -156,10 +157,8 @@ public struct RecordedItem: Sendable {
 
 /// What a channel's messages are.
 enum ChannelUse: Sendable {
-    case element(service: Int, catalogue: Int, position: Int, ElementDefinition, MessageForm)
+    case element(service: Int, ElementDefinition, MessageForm)
     case events
     /// They should be JSON and are not.
     case unreadable(topic: String)
-    /// They are left out.
-    case none
 }

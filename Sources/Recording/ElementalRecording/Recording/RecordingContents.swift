@@ -29,14 +29,14 @@ struct RecordingContents {
     init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
         self.path = path
         try MCAPCursor.checkMagic(of: source, path)
-        let summary = try summaryStart(of: source)
-        if summary == nil || summary == 0 {
-            try readThrough(source)
-        } else if let summary, try !readSummary(source, at: summary) {
+        let summary = try MCAPCursor.summaryStart(of: source)
+        isComplete = summary != nil
+        if try !readSummary(source, at: summary ?? 0) {
             (channels, counts, channelBytes) = ([:], [:], 0)
             try readThrough(source)
         }
         try sortChannels(source)
+        channels = [:]
     }
 
     private mutating func add(_ channel: MCAP.Channel) throws(RecordingError) {
@@ -49,21 +49,9 @@ struct RecordingContents {
         channels[channel.id] = channel
     }
 
-    /// Where the summary begins; 0 if the file says that it has none, `nil` if it is cut off.
-    private mutating func summaryStart(of source: any ByteSource) throws(RecordingError) -> UInt64? {
-        let end = UInt64(MCAP.footerByteCount + MCAP.magic.count)
-        guard source.byteCount >= end + UInt64(MCAP.magic.count) else { return nil }
-        var cursor = MCAPCursor(source, at: source.byteCount - end)
-        guard case .footer(let footer) = try cursor.next(),
-            cursor.offset == source.byteCount - UInt64(MCAP.magic.count)
-        else { return nil }
-        isComplete = true
-        return footer.summaryStart
-    }
-
     /// - Returns: whether the summary has what is needed.
     private mutating func readSummary(_ source: any ByteSource, at start: UInt64) throws(RecordingError) -> Bool {
-        guard start < source.byteCount else { return false }
+        guard start > 0, start < source.byteCount else { return false }
         var cursor = MCAPCursor(source, at: start)
         var statistics: MCAP.Statistics?
         records: while let record = try cursor.next() {
@@ -107,7 +95,6 @@ struct RecordingContents {
         var own: [(id: UInt16, channel: RecordedChannel)] = []
         var foreign: [UInt16] = []
         for (id, channel) in channels.sorted(by: { $0.key < $1.key }) {
-            uses[id] = ChannelUse.none
             if RecordedEvent.isChannel(channel) {
                 uses[id] = .events
                 eventCount = eventCount.clampedSum(Int(clamping: counts[id] ?? 0))
@@ -123,43 +110,23 @@ struct RecordingContents {
         if !foreign.isEmpty { try addForeign(foreign, source) }
     }
 
-    /// Makes services of the channels that a recorder of this framework wrote.
+    /// Makes services of the channels that a recorder of this framework wrote, in the order of their first channels.
     private mutating func addOwn(_ channels: [(id: UInt16, channel: RecordedChannel)]) {
-        struct Name: Hashable {
-            var service: String?
-            var instance: String
-        }
-        var names: [Name] = []
-        var groups: [Name: [Int: [(id: UInt16, channel: RecordedChannel)]]] = [:]
-        for entry in channels {
-            let name = Name(service: entry.channel.service, instance: entry.channel.instance)
-            if groups[name] == nil { names.append(name) }
-            groups[name, default: [:]][entry.channel.catalogue, default: []].append(entry)
-        }
-        for name in names {
-            var catalogues: [ElementCatalogue] = []
-            var valueCounts: [[Int]] = []
-            var numbers: [Int] = []
-            for (number, entries) in (groups[name] ?? [:]).sorted(by: { $0.key < $1.key }) {
+        let groups = Dictionary(grouping: channels) { [$0.channel.service, $0.channel.instance] }
+        for group in groups.values.sorted(by: { $0[0].id < $1[0].id }) {
+            let first = group[0].channel
+            var service = RecordedService(service: first.service, instance: first.instance)
+            let versions = Dictionary(grouping: group) { $0.channel.catalogue }
+            for (number, entries) in versions.sorted(by: { $0.key < $1.key }) {
                 let sorted = entries.sorted { $0.channel.position < $1.channel.position }
                 guard let catalogue = try? ElementCatalogue(sorted.map(\.channel.element)) else {
-                    omissions.append("\(name.instance): its elements contradict each other")
+                    omissions.append("\(first.instance): its elements contradict each other")
                     continue
                 }
-                for (position, entry) in sorted.enumerated() {
-                    uses[entry.id] = .element(
-                        service: services.count, catalogue: catalogues.count, position: position,
-                        entry.channel.element, .member("value"))
-                }
-                catalogues.append(catalogue)
-                numbers.append(number)
-                valueCounts.append(sorted.map { Int(clamping: counts[$0.id] ?? 0) })
+                for entry in sorted { uses[entry.id] = .element(service: services.count, entry.channel.element, .own) }
+                service.add(catalogue, number, sorted.map { Int(clamping: counts[$0.id] ?? 0) })
             }
-            guard !catalogues.isEmpty else { continue }
-            append(
-                RecordedService(
-                    service: name.service, instance: name.instance, catalogues: catalogues, valueCounts: valueCounts,
-                    catalogueNumbers: numbers))
+            if !service.catalogues.isEmpty { append(service) }
         }
     }
 
@@ -196,8 +163,7 @@ struct RecordingContents {
                 continue
             }
             names.insert(name.lowercased())
-            uses[id] = .element(
-                service: services.count, catalogue: 0, position: elements.count, element, form)
+            uses[id] = .element(service: services.count, element, form)
             elements.append(element)
             valueCounts.append(Int(clamping: counts[id] ?? 0))
         }
@@ -205,10 +171,9 @@ struct RecordingContents {
             for id in ids { uses[id] = .unreadable(topic: channels[id]?.topic ?? "") }
             return
         }
-        append(
-            RecordedService(
-                service: nil, instance: Self.name(of: path), catalogues: [catalogue], valueCounts: [valueCounts],
-                catalogueNumbers: [0]))
+        var service = RecordedService(service: nil, instance: Self.name(of: path))
+        service.add(catalogue, 0, valueCounts)
+        append(service)
     }
 
     /// Looks at the first message of each channel that can be read.

@@ -50,7 +50,9 @@ public struct Replay: Sendable {
                     ? "\(recording.path) ends after \(recording.duration), before the time at which to begin"
                     : "\(recording.path) has no values that can be replayed")
         }
-        let schedule = ReplaySchedule(recording, speed: speed, start: start)
+        let schedule = ReplaySchedule(
+            speed: speed, start: start.nanoseconds, duration: recording.duration.nanoseconds,
+            interval: recording.interval)
         let elapsed = clock()
         var round = 0
         repeat {
@@ -119,32 +121,68 @@ public struct Replay: Sendable {
     }
 }
 
+/// When the items of a recording are due: each by itself from the replay's beginning, so that no delay is added to another.
+struct ReplaySchedule: Sendable {
+    /// How many times as fast as it was recorded.
+    let speed: Double
+    /// The recording's time from which on it is replayed, in nanoseconds.
+    private let start: Int64
+    /// From the beginning of a round to that of the next, in nanoseconds of the recording.
+    private let period: Int64
+
+    /// - Parameter interval: after which the first value comes again behind the last one.
+    init(speed: Double, start: Int64, duration: Int64, interval: Int64) {
+        self.speed = speed
+        self.start = start
+        period = (duration > start ? duration - start : 0).clampedSum(interval)
+    }
+
+    /// When something is due, from the replay's beginning.
+    ///
+    /// - Parameters:
+    ///   - time: in the recording.
+    ///   - round: the number of the round, from 0.
+    func due(_ time: Duration, round: Int) -> Duration {
+        let inRound = max(0, time.nanoseconds - start)
+        let nanoseconds = (Double(inRound) + Double(period) * Double(round)) / speed
+        return .nanoseconds(nanoseconds < 9e18 ? Int64(nanoseconds) : .max)
+    }
+}
+
+extension Recording {
+    /// The time from one value to the next of the element that has most of them, in nanoseconds; a second if there is only
+    /// one.
+    fileprivate var interval: Int64 {
+        let most = services.lazy.flatMap(\.valueCounts).joined().max() ?? 0
+        return most > 1 ? max(1, duration.nanoseconds / Int64(most - 1)) : 1_000_000_000
+    }
+}
+
 /// What holds at the time at which a replay begins: of each element the newest value, of each service the newest event.
 private struct EarlierItems {
     private struct Key: Hashable {
         var service: Int
-        var element: Int8
+        /// `nil` for the service's event.
+        var element: Int8?
     }
 
-    private var values: [Key: (number: Int, item: RecordedItem)] = [:]
-    private var events: [Int: (number: Int, item: RecordedItem)] = [:]
+    private var items: [Key: (number: Int, item: RecordedItem)] = [:]
     private var count = 0
 
     mutating func add(_ item: RecordedItem) {
         count += 1
         switch item.content {
-        case .value(let value): values[Key(service: value.service, element: value.element.id)] = (count, item)
-        case .event(let event, let service?):
-            if event.kind == .connected { events[service] = (count, item) }
-        case .event(_, nil): break
+        case .value(let value): items[Key(service: value.service, element: value.element.id)] = (count, item)
+        case .event(let event, let service?) where event.kind == .connected:
+            items[Key(service: service)] = (count, item)
+        case .event: break
         }
     }
 
     /// Everything in its order; the next time there is nothing.
     mutating func take() -> [RecordedItem] {
-        guard count > 0 else { return [] }
-        let items = (Array(events.values) + Array(values.values)).sorted { $0.number < $1.number }.map(\.item)
-        self = EarlierItems()
-        return items
+        guard !items.isEmpty else { return [] }
+        defer { items = [:] }
+        return items.values.sorted { $0.number < $1.number }.map(\.item)
     }
 }

@@ -63,7 +63,7 @@ enum RecordingTarget: FuzzTarget {
                 writer.add(isOwn ? channel.channel(id) : foreign)
             }
             writer.addMessage(1, at: 5) {
-                $0.add(RecordedEvent(.connected, service: "robot", instance: "R", catalogue: 0).message.utf8)
+                $0.add(RecordedEvent(kind: .connected, service: "robot", instance: "R", catalogue: 0).message.utf8)
             }
             for round in 0..<2 {
                 for position in 0..<4 {
@@ -104,10 +104,10 @@ enum RecordingTarget: FuzzTarget {
         _ = text.head()
         // The whole input as a message.
         for type in ElementType.allCases {
-            guard let value = ElementValue(message: bytes, type: type) else { continue }
+            guard let value = MessageForm.own.value(of: bytes, type) else { continue }
             var again = RecordBytes()
             value.appendMessage(to: &again)
-            let read = ElementValue(message: again.bytes, type: type)
+            let read = MessageForm.own.value(of: again.bytes, type)
             check(read?.description == value.description, "a value that changes")
         }
         _ = MessageForm.inferred(from: Array(bytes.dropFirst(8)))

@@ -201,7 +201,7 @@ enum EventExamples {
     }
 
     private static let lost = RecordedItem(
-        time: delay, content: .event(RecordedEvent(.lost, count: 3), service: nil))
+        time: delay, content: .event(RecordedEvent(kind: .lost, count: 3), service: nil))
 
     /// A recording of a service that was connected, away and refused.
     private static func withRecording<Result>(
