@@ -1,3 +1,5 @@
+package import ElementalWire
+
 /// A number from outside for an element of integers, rounded to the nearest whole number, halves away from zero.
 ///
 /// Faders and home automation compute with fractions.
@@ -43,5 +45,18 @@ package struct WholeNumber: Sendable {
     /// The number, or what the type has nearest to it.
     package func clamped<Integer: FixedWidthInteger>() -> Integer {
         digits.flatMap { Integer($0) } ?? (isNegative ? .min : .max)
+    }
+}
+
+extension ElementType {
+    /// How many floats a value has; `nil` for a type that is not made of several floats.
+    package var floatCount: Int? {
+        switch self {
+        case .float2: 2
+        case .float3: 3
+        case .float4: 4
+        case .float4x4: 16
+        default: nil
+        }
     }
 }

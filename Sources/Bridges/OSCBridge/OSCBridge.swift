@@ -27,62 +27,15 @@ public final class OSCBridge: Sendable {
 
     private let options: OSCBridgeOptions
     private let logger: Logger
-    private let web: WebServer
     private let follower: Follower
-    private var events: EventHub<OSCBridgeEvent> { entrance.events }
-    private var loop: any EventLoop { entrance.loop }
-    let entrance: Entrance
-
-    /// Where requests come in: the core, once it is there. For the bridge's event loop.
-    final class Entrance: Sendable {
-        let events = EventHub<OSCBridgeEvent>()
-        /// The bridge's own: programs that read the tree do not delay the faders.
-        fileprivate let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        fileprivate var loop: any EventLoop { group.next() }
-        fileprivate let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
-        /// The UDP sockets and the TCP port, once they are open.
-        let open = Locked<(sockets: DatagramSockets, queryPort: Int)?>(nil)
-
-        deinit { group.shutdownGracefully { _ in } }
-
-        /// A program has opened a WebSocket. On the web server's event loop.
-        fileprivate func add(_ socket: WebSocketConnection) {
-            guard let core = bound.withLock({ $0 }) else {
-                return socket.close(code: 1001, reason: "the bridge ends")
-            }
-            let (loop, id, host) = (core.eventLoop, socket.id, socket.host)
-            let bound = NIOLoopBound(socket, eventLoop: socket.eventLoop)
-            loop.execute { core.value.listeners.add(QueryListener(id, host, bound, on: loop)) }
-            socket.onText = { text in
-                loop.execute {
-                    core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil }
-                }
-            }
-            // OSC of extensions that HOST_INFO does not name.
-            socket.onBinary = { _ in }
-            socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
-            socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
-        }
-
-        /// A socket was lost, or is restored.
-        fileprivate func tell(_ event: KeptChannel.Event) {
-            switch event {
-            case .lost(_, let delay):
-                events.emit(
-                    .failedToListen(ElementalError(.listeningFailed, event.reason ?? ""), retryIn: delay))
-            case .restored:
-                guard let (sockets, queryPort) = open.withLock({ $0 }) else { return }
-                events.emit(.listening(port: sockets.port, queryPort: queryPort))
-            }
-        }
-
-        fileprivate func answer(_ request: WebRequest, _ options: OSCBridgeOptions) async -> WebResponse {
-            guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
-            let tree = QueryTree(
-                setsElements: options.setsElements, port: open.withLock { $0?.sockets.port } ?? 0, name: options.name)
-            return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
-        }
-    }
+    private let events = EventHub<OSCBridgeEvent>()
+    /// The bridge's own: programs that read the tree do not delay the faders.
+    private let group: MultiThreadedEventLoopGroup
+    private var loop: any EventLoop { group.next() }
+    /// The core, while the bridge runs.
+    private let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
+    /// The UDP sockets and the TCP port, once they are open.
+    let open = Locked<(sockets: DatagramSockets, queryPort: Int)?>(nil)
 
     /// Creates a bridge, which does nothing until ``run()``.
     ///
@@ -97,11 +50,10 @@ public final class OSCBridge: Sendable {
         connect: ConnectOptions = ConnectOptions(),
         logger: Logger = Logger(label: "osc", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(OSCBridgeError) {
-        let entrance = Entrance()
-        let web = try Self.webServer(options, entrance, logger)
-        let following = FollowerOptions(
-            name: name, connect, on: entrance.loop, setsElements: options.setsElements)
-        self.init(options, entrance, web, Follower(subjects, following), logger)
+        try options.check()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let following = FollowerOptions(name: name, connect, on: group.next(), setsElements: options.setsElements)
+        self.init(options, group, Follower(subjects, following), logger)
     }
 
     /// Creates a bridge to services that are followed.
@@ -110,48 +62,26 @@ public final class OSCBridge: Sendable {
     package convenience init(
         options: OSCBridgeOptions, logger: Logger, makeFollower: (any EventLoop) async throws -> Follower
     ) async throws {
-        let entrance = Entrance()
-        let web = try Self.webServer(options, entrance, logger)
-        self.init(options, entrance, web, try await makeFollower(entrance.loop), logger)
+        try options.check()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let follower: Follower
+        do { follower = try await makeFollower(group.next()) } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        self.init(options, group, follower, logger)
     }
 
     private init(
-        _ options: OSCBridgeOptions, _ entrance: Entrance, _ web: WebServer, _ follower: Follower,
-        _ logger: Logger
+        _ options: OSCBridgeOptions, _ group: MultiThreadedEventLoopGroup, _ follower: Follower, _ logger: Logger
     ) {
         self.options = options
-        self.entrance = entrance
-        self.web = web
+        self.group = group
         self.follower = follower
         self.logger = logger
     }
 
-    private static func webServer(
-        _ options: OSCBridgeOptions, _ entrance: Entrance, _ logger: Logger
-    ) throws(OSCBridgeError) -> WebServer {
-        do {
-            for port in [options.port] + options.feedback.map(\.port) { try InvalidPort.check(port) }
-        } catch {
-            throw OSCBridgeError("\(error)")
-        }
-        var networks: [IPNetwork] = []
-        for text in options.allowedNetworks {
-            guard let network = IPNetwork(text) else {
-                throw OSCBridgeError("'\(text.excerpt)' is not a network: write 192.168.1.0/24 or fd00::/8")
-            }
-            networks.append(network)
-        }
-        var webOptions = WebServerOptions()
-        webOptions.port = options.port
-        webOptions.acceptsOwnAddresses = !networks.isEmpty
-        webOptions.networks = networks
-        webOptions.acceptsNoHost = true
-        webOptions.onListening = { event, _ in entrance.loop.execute { entrance.tell(event) } }
-        var routes = WebRoutes(socketPath: "/")
-        routes.others = { request in await entrance.answer(request, options) }
-        routes.onSocket = { entrance.add($0) }
-        return WebServer(webOptions, routes: routes, logger: logger)
-    }
+    deinit { group.shutdownGracefully { _ in } }
 
     /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
     @discardableResult
@@ -168,30 +98,44 @@ public final class OSCBridge: Sendable {
         let core = await loop.run {
             NIOLoopBound(BridgeCore(options, on: loop) { events.emit($0) }, eventLoop: loop)
         }
-        entrance.bound.withLock { $0 = core }
+        bound.withLock { $0 = core }
+        let web = webServer()
         let result: Result<Void, any Error>
         do {
-            try await serve(core)
+            try await serve(core, web)
             result = .success(())
         } catch {
             result = .failure(error)
         }
         await loop.run { core.value.end() }
         await web.stop()
-        entrance.bound.withLock { $0 = nil }
-        try? await entrance.group.shutdownGracefully()
+        bound.withLock { $0 = nil }
+        try? await group.shutdownGracefully()
         try result.get()
     }
 
-    private func serve(_ core: NIOLoopBound<BridgeCore>) async throws {
+    private func webServer() -> WebServer {
+        var webOptions = WebServerOptions()
+        webOptions.port = options.port
+        webOptions.networks = options.allowedNetworks.compactMap { IPNetwork($0) }
+        webOptions.acceptsOwnAddresses = !webOptions.networks.isEmpty
+        webOptions.acceptsNoHost = true
+        webOptions.onListening = { [loop, weak self] event, _ in loop.execute { self?.tell(event) } }
+        var routes = WebRoutes(socketPath: "/")
+        routes.others = { [weak self] in await self?.answer($0) ?? WebResponse(status: 503, "The bridge ends.") }
+        routes.onSocket = { [weak self] in self?.add($0) }
+        return WebServer(webOptions, routes: routes, logger: logger)
+    }
+
+    private func serve(_ core: NIOLoopBound<BridgeCore>, _ web: WebServer) async throws {
         let loop = loop
         let queryPort: Int
         do { queryPort = try await web.start().port } catch let error as WebServerError {
             throw OSCBridgeError(error.message)
         }
         let isOpen = !options.allowedNetworks.isEmpty
-        let tell: @Sendable (KeptChannel.Event) -> Void = { [loop, entrance] event in
-            loop.execute { entrance.tell(event) }
+        let tell: @Sendable (KeptChannel.Event) -> Void = { [loop, weak self] event in
+            loop.execute { self?.tell(event) }
         }
         let sockets: DatagramSockets
         do throws(OSCBridgeError) {
@@ -201,7 +145,7 @@ public final class OSCBridge: Sendable {
             guard options.port == 0 else { throw error }
             sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop, core, tell: tell)
         }
-        entrance.open.withLock { $0 = (sockets, queryPort) }
+        open.withLock { $0 = (sockets, queryPort) }
         do {
             for destination in options.feedback {
                 guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address)
@@ -234,6 +178,39 @@ public final class OSCBridge: Sendable {
             throw error
         }
         await sockets.close()
+    }
+
+    /// A program has opened a WebSocket. On the web server's event loop.
+    private func add(_ socket: WebSocketConnection) {
+        guard let core = bound.withLock({ $0 }) else { return socket.close(code: 1001, reason: "the bridge ends") }
+        let (loop, id, host) = (core.eventLoop, socket.id, socket.host)
+        let bound = NIOLoopBound(socket, eventLoop: socket.eventLoop)
+        loop.execute { core.value.listeners.add(QueryListener(id, host, bound, on: loop)) }
+        socket.onText = { text in
+            loop.execute { core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil } }
+        }
+        // OSC of extensions that HOST_INFO does not name.
+        socket.onBinary = { _ in }
+        socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
+        socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
+    }
+
+    /// A socket was lost, or is restored.
+    private func tell(_ event: KeptChannel.Event) {
+        switch event {
+        case .lost(_, let delay):
+            events.emit(.failedToListen(ElementalError(.listeningFailed, event.reason ?? ""), retryIn: delay))
+        case .restored:
+            guard let (sockets, queryPort) = open.withLock({ $0 }) else { return }
+            events.emit(.listening(port: sockets.port, queryPort: queryPort))
+        }
+    }
+
+    private func answer(_ request: WebRequest) async -> WebResponse? {
+        guard let bound = bound.withLock({ $0 }) else { return nil }
+        let tree = QueryTree(
+            setsElements: options.setsElements, port: open.withLock { $0?.sockets.port } ?? 0, name: options.name)
+        return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
     }
 
     private static func address(of destination: OSCBridgeOptions.Destination) async -> SocketAddress? {

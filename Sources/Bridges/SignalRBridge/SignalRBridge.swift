@@ -41,28 +41,11 @@ public final class SignalRBridge: Sendable {
     /// Makes a connection to the hub for a service, which the bridge starts.
     public typealias MakeConnection = @Sendable (ServiceKey) async throws -> HubConnection
 
-    /// The bridge of a service that is followed.
-    private final class Bridged: Sendable {
-        struct State {
-            /// What to bridge; `nil` for nothing.
-            var wanted: (device: ElementalDevice, elements: ElementCatalogue)?
-            var isGone = false
-        }
-
-        let key: ServiceKey
-        let state = Locked(State())
-        /// Opened when the state has changed.
-        let changed = Latch()
-
-        init(_ key: ServiceKey) { self.key = key }
-    }
-
     private let follower: Follower
     private let options: BridgeOptions
     private let isStrict: Bool
     private let makeConnection: MakeConnection
     private let events = EventHub<Event>()
-    private let services = Locked<[ServiceKey: Bridged]>([:])
     /// Whether the hub was ever reached: a hub that never was is a mistake.
     private let hasReached = Locked(false)
 
@@ -114,81 +97,59 @@ public final class SignalRBridge: Sendable {
     /// - Throws: ``SignalRError`` if the hub was never reached and cannot be; what making a connection throws;
     ///   ``ElementalError`` if a service's name is not valid.
     public func run() async throws {
-        let (starts, start) = AsyncStream.makeStream(of: Bridged.self)
-        follower.onEvent { [services] event in
-            guard case .state(let key, let state) = event else { return }
-            switch state {
-            case .connected(let device, let elements):
-                let (bridged, isNew) = services.withLock { services in
-                    if let known = services[key] { return (known, false) }
-                    let bridged = Bridged(key)
-                    services[key] = bridged
-                    return (bridged, true)
-                }
-                bridged.state.withLock { $0.wanted = (device, elements) }
-                bridged.changed.open()
-                if isNew { start.yield(bridged) }
-            case .gone:
-                guard let bridged = services.withLock({ $0.removeValue(forKey: key) }) else { return }
-                bridged.state.withLock { ($0.wanted, $0.isGone) = (nil, true) }
-                bridged.changed.open()
-            case .connecting, .away, .refused: break
+        let (changes, change) = AsyncStream.makeStream(of: (key: ServiceKey, wanted: Bridged?).self)
+        follower.onEvent { event in
+            switch event {
+            case .state(let key, .connected(let device, let elements)):
+                change.yield((key, Bridged(device: device, elements: elements)))
+            case .state(let key, .gone): change.yield((key, nil))
+            default: break
             }
         }
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [follower] in try await follower.run() }
             group.addTask {
-                try await withThrowingDiscardingTaskGroup { group in
-                    for await bridged in starts {
-                        group.addTask {
-                            do {
-                                try await self.run(bridged)
-                            } catch {
-                                start.finish()
-                                throw error
-                            }
-                        }
-                    }
-                }
+                // What fails ends the others.
+                try await self.bridge(changes) { change.finish() }
             }
             defer { group.cancelAll() }
             try await group.next()
         }
     }
 
-    /// Bridges a service until it is gone or the task is cancelled.
-    private func run(_ bridged: Bridged) async throws {
-        while !Task.isCancelled {
-            bridged.changed.close()
-            let (wanted, isGone) = bridged.state.withLock { ($0.wanted, $0.isGone) }
-            if isGone { return }
-            if let (device, elements) = wanted {
-                try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask {
-                        try await self.bridge(device, elements, bridged.key)
-                        // The device has ended: another one may follow.
-                        await bridged.changed.wait()
-                    }
-                    group.addTask { await Self.waitForOther(bridged, device, elements) }
-                    defer { group.cancelAll() }
-                    try await group.next()
-                }
-            } else {
-                await bridged.changed.wait()
-            }
-        }
+    /// A service's device, with the elements that it had when it was connected.
+    private struct Bridged: Equatable {
+        let device: ElementalDevice
+        let elements: ElementCatalogue
     }
 
-    /// Waits until the service is gone, or has another device or other elements.
-    private static func waitForOther(
-        _ bridged: Bridged, _ device: ElementalDevice, _ elements: ElementCatalogue
-    ) async {
-        while await bridged.changed.wait() {
-            let isSame = bridged.state.withLock { state in
-                !state.isGone && state.wanted?.device == device && state.wanted?.elements == elements
+    /// Bridges each service with its newest device and elements, until it is gone.
+    private func bridge(
+        _ changes: AsyncStream<(key: ServiceKey, wanted: Bridged?)>, failed: @escaping @Sendable () -> Void
+    ) async throws {
+        var services: [ServiceKey: (bridged: Bridged, task: Task<Void, any Error>)] = [:]
+        try await withThrowingDiscardingTaskGroup { group in
+            for await (key, wanted) in changes where services[key]?.bridged != wanted {
+                let earlier = services[key]?.task
+                earlier?.cancel()
+                services[key] = nil
+                guard let wanted else { continue }
+                let task = Task {
+                    _ = await earlier?.result
+                    if !Task.isCancelled { try await self.bridge(wanted.device, wanted.elements, key) }
+                }
+                services[key] = (wanted, task)
+                group.addTask {
+                    let result = await withTaskCancellationHandler {
+                        await task.result
+                    } onCancel: {
+                        task.cancel()
+                    }
+                    guard case .failure(let error) = result, !task.isCancelled else { return }
+                    failed()
+                    throw error
+                }
             }
-            guard isSame else { return }
-            bridged.changed.close()
         }
     }
 

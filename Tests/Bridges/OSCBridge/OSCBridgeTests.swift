@@ -114,7 +114,7 @@ struct OSCBridgeTests {
         try service.send(1, to: Self.cutoff)
         try await carryOut {
             let address = try await shown.next { _ in true } + "Cutoff"
-            let sockets = try #require(bridge.entrance.open.withLock { $0 }).sockets
+            let sockets = try #require(bridge.open.withLock { $0 }).sockets
             let lost = "the system has closed the socket"
             let surface = try Surface(sockets.port)
             try surface.send(address, [])
@@ -128,7 +128,7 @@ struct OSCBridgeTests {
             try surface.send(address, [.float(3)])
             try await received.next { $0 == 3 }
             // That of OSCQuery.
-            RawSocket.shutDownListener(at: try #require(bridge.entrance.open.withLock { $0 }).queryPort)
+            RawSocket.shutDownListener(at: try #require(bridge.open.withLock { $0 }).queryPort)
             try await events.next { $0 == lost }
             try await events.next { $0 == "\(sockets.port)" }
         } finally: {

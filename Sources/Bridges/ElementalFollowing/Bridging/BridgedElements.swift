@@ -60,6 +60,8 @@ package protocol ServiceOfBridge: AnyObject {
     associatedtype Reading
 
     var known: BridgedElements<Element, Reading> { get set }
+    /// The values for the service.
+    var sent: SentValues { get }
     /// The values on their way out of the service.
     var outbound: Lanes { get set }
     /// Whether it is among the services with values that wait; for ``ValueRounds`` alone.
@@ -72,6 +74,12 @@ extension ServiceOfBridge {
     package var elements: [Element] { known.elements }
 
     package func position(of definition: ElementDefinition) -> Int? { known.position(of: definition) }
+
+    /// There is no connection, or nothing can be sent any more. What waits is old when there is one again.
+    package func disconnect() {
+        known.disconnect()
+        sent.removeAll()
+    }
 
     /// What is known of the element at that position.
     package subscript(position: Int) -> Reading {

@@ -1,4 +1,5 @@
 package import Elemental
+internal import NIOPosix
 internal import Support
 
 /// Forwards the values of one direction, one at a time and as their intervals allow.
@@ -20,8 +21,7 @@ package final class Courier: Sendable {
     private let state: Locked<State>
     private let deliver: @Sendable (ElementDefinition, ElementValue) async -> Delivery
     private let now: @Sendable () -> Lanes.Instant
-    private let wishes: AsyncStream<Void>
-    private let wish: AsyncStream<Void>.Continuation
+    private let changed = Latch()
 
     /// - Parameters:
     ///   - interval: the shortest time between two values of one element.
@@ -37,7 +37,6 @@ package final class Courier: Sendable {
         state = Locked(State(lanes: Lanes(interval: interval, keeping: .all(limit: limit, byteLimit: byteLimit))))
         self.deliver = deliver
         self.now = now
-        (wishes, wish) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Whether the receiver is away, so that nothing can be delivered.
@@ -48,7 +47,7 @@ package final class Courier: Sendable {
                 state.isAway = newValue
                 state.changes += 1
             }
-            wish.yield()
+            changed.open()
         }
     }
 
@@ -60,7 +59,7 @@ package final class Courier: Sendable {
     /// - Returns: `false` if too many are waiting and it was not accepted.
     package func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let isTaken = state.withLock { $0.lanes.add(value, of: element) }
-        if isTaken { wish.yield() }
+        if isTaken { changed.open() }
         return isTaken
     }
 
@@ -69,41 +68,31 @@ package final class Courier: Sendable {
 
     /// Delivers until the task is cancelled.
     package func run() async {
-        var timer: Task<Void, Never>?
-        for await _ in wishes {
-            timer?.cancel()
-            if let opening = await deliverAll() {
-                timer = Task { [wish, now] in
-                    await Delay.wait(now().duration(to: opening))
-                    // A cancelled timer has a successor, which it would cancel in turn.
-                    if !Task.isCancelled { wish.yield() }
-                }
-            }
-        }
-        timer?.cancel()
-    }
-
-    /// Delivers the values that may go now.
-    ///
-    /// - Returns: when the next value may go.
-    private func deliverAll() async -> Lanes.Instant? {
+        var isClosed = false
         while !Task.isCancelled {
             let time = now()
             let (step, changes) = state.withLock { state in
                 (state.isAway ? .idle : state.lanes.next(at: time), state.changes)
             }
-            switch step {
-            case .idle: return nil
-            case .wait(let opening): return opening
-            case .send(let element, let value):
+            if case .send(let element, let value) = step {
                 guard await deliver(element, value) == .away else { continue }
                 state.withLock { state in
                     state.lanes.putBack(value, of: element)
                     // Unless the receiver has returned in the meantime.
                     if state.changes == changes { state.isAway = true }
                 }
+            } else if !isClosed {
+                // What changes after this look opens it.
+                changed.close()
+                isClosed = true
+            } else {
+                isClosed = false
+                guard case .wait(let opening) = step else {
+                    await changed.wait()
+                    continue
+                }
+                _ = await changed.wait(now().duration(to: opening), on: MultiThreadedEventLoopGroup.singleton.any())
             }
         }
-        return nil
     }
 }

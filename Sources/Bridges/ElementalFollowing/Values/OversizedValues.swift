@@ -15,44 +15,43 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     /// The suspicion that is enough: two closes by the peer with an error, or three losses of any other kind.
     private static var limit: Int { 3 }
 
-    private struct Sent {
-        /// The largest value, and when the first one of that size was sent.
-        var byteCount: Int
-        var time: Instant
-        /// The size that the connection has outlived.
+    /// What is known of the values of an element.
+    private struct Record {
+        /// The largest value sent on this connection that it may not outlive, and when the first one of that size was.
+        var sent: (byteCount: Int, time: Instant)?
+        /// The size that this connection has outlived.
         var harmless = 0
+        /// How often a connection was lost after a value, and the smallest of these.
+        var suspicion: (count: Int, byteCount: Int)?
+        /// The size from which on values are skipped.
+        var limit = Int.max
+
+        /// A connection that lasts after a large value has shown that the peer accepts it.
+        mutating func settle(at now: Instant) {
+            guard let sent, now - sent.time >= window else { return }
+            harmless = sent.byteCount
+            self.sent = nil
+            if let suspicion, suspicion.byteCount <= harmless { self.suspicion = nil }
+        }
     }
 
-    /// What was sent of each element on this connection.
-    private var sent: [ID: Sent] = [:]
-    /// How often a connection was lost after a value of an element, and the smallest of these.
-    private var suspicions: [ID: (count: Int, byteCount: Int)] = [:]
-    /// The size from which on values of an element are skipped.
-    private var limits: [ID: Int] = [:]
+    private var records: [ID: Record] = [:]
 
     package init() {}
 
     /// A value was sent that takes so many bytes in a message.
     package mutating func note(_ byteCount: Int, of id: ID, at now: Instant) {
         guard byteCount >= Self.smallest else { return }
-        guard var earlier = sent[id] else { return sent[id] = Sent(byteCount: byteCount, time: now) }
-        guard byteCount > earlier.harmless else { return }
-        if now - earlier.time >= Self.window {
-            // A connection that lasts after a large value has shown that the peer accepts it.
-            earlier.harmless = max(earlier.harmless, earlier.byteCount)
-            clear(id, earlier.harmless)
-        }
-        if byteCount > earlier.byteCount {
-            earlier.byteCount = byteCount
-            earlier.time = now
-        }
-        sent[id] = earlier
+        var record = records[id] ?? Record()
+        record.settle(at: now)
+        if byteCount > record.sent?.byteCount ?? record.harmless { record.sent = (byteCount, now) }
+        records[id] = record
     }
 
     /// Whether a value of so many bytes would end the connection.
     package func isTooLarge(_ byteCount: Int, of id: ID) -> Bool {
-        guard byteCount >= Self.smallest, let limit = limits[id] else { return false }
-        return byteCount >= limit
+        guard byteCount >= Self.smallest, let record = records[id] else { return false }
+        return byteCount >= record.limit
     }
 
     /// The connection was lost.
@@ -60,32 +59,23 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     /// - Parameter isByPeer: whether the peer ended it with an error.
     /// - Returns: the element of which a value is too large and its bytes, if that is clear now.
     package mutating func connectionLost(isByPeer: Bool, at now: Instant) -> (id: ID, byteCount: Int)? {
-        defer { sent = [:] }
-        // A connection that lasted after a large value has shown that the peer accepts it.
-        for (id, value) in sent where now - value.time >= Self.window { clear(id, value.byteCount) }
-        let recent = sent.filter { now - $0.value.time < Self.window && $0.value.byteCount > $0.value.harmless }
-        guard let (id, largest) = recent.max(by: { $0.value.byteCount < $1.value.byteCount }) else { return nil }
-        var suspicion = suspicions[id] ?? (0, largest.byteCount)
+        var largest: (id: ID, byteCount: Int)?
+        for id in Array(records.keys) {
+            records[id]?.settle(at: now)
+            if let sent = records[id]?.sent, sent.byteCount > largest?.byteCount ?? 0 { largest = (id, sent.byteCount) }
+            records[id]?.sent = nil
+            records[id]?.harmless = 0
+        }
+        guard let largest else { return nil }
+        var suspicion = records[largest.id]?.suspicion ?? (0, largest.byteCount)
         suspicion.count += isByPeer ? 2 : 1
         suspicion.byteCount = min(suspicion.byteCount, largest.byteCount)
-        guard suspicion.count >= Self.limit else {
-            suspicions[id] = suspicion
-            return nil
-        }
-        suspicions[id] = nil
-        limits[id] = largest.byteCount
-        return (id, largest.byteCount)
-    }
-
-    /// A connection has outlived a value of that size.
-    private mutating func clear(_ id: ID, _ byteCount: Int) {
-        if let suspicion = suspicions[id], suspicion.byteCount <= byteCount { suspicions[id] = nil }
+        let isClear = suspicion.count >= Self.limit
+        records[largest.id]?.suspicion = isClear ? nil : suspicion
+        if isClear { records[largest.id]?.limit = largest.byteCount }
+        return isClear ? largest : nil
     }
 
     /// Forgets an element, which may be another one now.
-    package mutating func forget(_ id: ID) {
-        sent[id] = nil
-        suspicions[id] = nil
-        limits[id] = nil
-    }
+    package mutating func forget(_ id: ID) { records[id] = nil }
 }

@@ -130,7 +130,7 @@ extension BridgeCore {
 
     /// The first picture of an element decides that it is shown as one.
     func notePicture(_ value: ElementValue, at position: Int, _ service: BridgedService) {
-        guard let type = PictureType.of(value), service[position].pictureType != type else { return }
+        guard let type = value.pictureType, service[position].pictureType != type else { return }
         service[position].pictureType = type
         if options.discovery == .homeAssistant { announce(service) }
     }

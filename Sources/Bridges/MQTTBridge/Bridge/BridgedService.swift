@@ -76,12 +76,6 @@ final class BridgedService: ServiceOfBridge {
         return true
     }
 
-    /// There is no connection, or nothing can be sent any more.
-    func disconnect() {
-        known.disconnect()
-        sent.removeAll()
-    }
-
     /// The position of the element with that level.
     func position(ofLevel level: String) -> Int? { elements.firstIndex { $0.level == level } }
 

@@ -1,41 +1,37 @@
 import Elemental
+internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
 /// Which entities of Home Assistant an element becomes.
 struct ComponentMapping: Sendable {
-    /// The topics of an element.
-    struct Topics: Sendable {
-        let value: String
-        /// Where it is set, for a component of a vector.
-        let set: @Sendable (Int?) -> String
-    }
-
+    let element: ElementDefinition
+    /// Its level in the topics.
+    let level: String
+    let topics: ServiceTopics
+    let valueTopic: String
     /// Whether the element can be set through the bridge.
     let canSet: Bool
     /// The content type of the pictures that the element has as its values, if there was one.
     let pictureType: String?
+
+    private var reads: Bool { element.access.contains(.read) }
+    private var writes: Bool { canSet && element.access.contains(.write) }
 
     /// Home Assistant's states have at most so many characters; of a longer one it shows none.
     static let longestState = 255
 
     /// - Parameter choice: what the user wants instead; `nil` for what follows from the type.
     /// - Throws: ``MQTTBridgeError`` if the element cannot be what the user wants.
-    func components(
-        of element: ElementDefinition, _ topics: Topics, as choice: MQTTComponent? = nil
-    ) throws(MQTTBridgeError) -> [Component] {
-        let (reads, writes) = (element.access.contains(.read), canSet && element.access.contains(.write))
+    func components(as choice: MQTTComponent? = nil) throws(MQTTBridgeError) -> [Component] {
         guard reads || writes else { return [] }
-        if let choice {
-            return try chosen(choice, element, topics, reads, writes).map { [$0] } ?? []
-        }
-        if element.type.isVector { return vector(element, topics, reads, writes) }
-        guard let platform = platform(of: element, reads, writes) else { return [] }
-        return [component(platform, element, topics, reads, writes)]
+        if let choice { return try chosen(choice).map { [$0] } ?? [] }
+        if element.type.floatCount != nil { return vector }
+        return platform.map { [component($0, reads, writes)] } ?? []
     }
 
     /// What follows from the type.
-    private func platform(of element: ElementDefinition, _ reads: Bool, _ writes: Bool) -> String? {
+    private var platform: String? {
         switch element.type {
         case .bool: return writes ? "switch" : "binary_sensor"
         case .data: return reads && pictureType != nil ? "image" : nil
@@ -47,15 +43,13 @@ struct ComponentMapping: Sendable {
         }
     }
 
-    private func component(
-        _ platform: String, _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool
-    ) -> Component {
-        var component = base(platform, element, topics, reads, writes)
+    private func component(_ platform: String, _ reads: Bool, _ writes: Bool) -> Component {
+        var component = base(platform, reads, writes)
         switch platform {
         case "switch", "binary_sensor":
             component.set("pl_on", .string("true"))
             component.set("pl_off", .string("false"))
-        case "number": addNumber(element, to: &component)
+        case "number": addNumber(to: &component)
         case "select":
             component.set("ops", Self.options(element.choices.map(\.name)))
             if reads { component.set("val_tpl", .string(Self.choiceTemplate)) }
@@ -67,7 +61,7 @@ struct ComponentMapping: Sendable {
             if writes { component.set("cmd_tpl", .string(#"{{ 'None' if value == "'None'" else value }}"#)) }
         case "image":
             component.members.removeAll { $0.key == "stat_t" }
-            component.set("img_t", .string(topics.value))
+            component.set("img_t", .string(valueTopic))
             component.set("cont_type", .string(pictureType ?? "image/png"))
         case "sensor" where !element.choices.isEmpty:
             component.set("dev_cla", .string("enum"))
@@ -75,7 +69,7 @@ struct ComponentMapping: Sendable {
             component.set("val_tpl", .string(Self.choiceTemplate))
         case "sensor" where element.type == .string || element.type == .data:
             component.set("val_tpl", .string(Self.textTemplate))
-        case "sensor": addMeasurement(element, to: &component)
+        case "sensor": addMeasurement(to: &component)
         default: break
         }
         return component
@@ -91,30 +85,27 @@ struct ComponentMapping: Sendable {
     }
 
     /// A sensor or a number for each component of a vector, a text for one that can only be set; a matrix is not shown.
-    private func vector(
-        _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool
-    ) -> [Component] {
-        guard element.type != .float4x4, let count = element.type.fixedByteCount.map({ $0 / 4 }) else { return [] }
+    private var vector: [Component] {
+        guard element.type != .float4x4, let count = element.type.floatCount else { return [] }
         // Components whose values nobody tells cannot be set one by one.
-        guard reads else { return [component("text", element, topics, reads, writes)] }
+        guard reads else { return [component("text", reads, writes)] }
         return (0..<count).map { index in
-            var component = base(writes ? "number" : "sensor", element, topics, reads, writes, index)
+            var component = base(writes ? "number" : "sensor", reads, writes, index)
             component.set("val_tpl", .string("{{ value_json[\(index)] }}"))
-            if writes { addNumber(element, to: &component) } else { addMeasurement(element, to: &component) }
+            if writes { addNumber(to: &component) } else { addMeasurement(to: &component) }
             return component
         }
     }
 
-    private func base(
-        _ platform: String, _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool,
-        _ index: Int? = nil
-    ) -> Component {
+    private func base(_ platform: String, _ reads: Bool, _ writes: Bool, _ index: Int? = nil) -> Component {
         var members: JSONText.Members = []
         // The axes have names only where there are at most four.
         let axis = index.map { " \(["x", "y", "z", "w"][$0 % 4])" } ?? ""
         members.append(("name", .string(element.name + axis)))
-        if reads { members.append(("stat_t", .string(topics.value))) }
-        if writes, Self.takesCommands.contains(platform) { members.append(("cmd_t", .string(topics.set(index)))) }
+        if reads { members.append(("stat_t", .string(valueTopic))) }
+        if writes, Self.takesCommands.contains(platform) {
+            members.append(("cmd_t", .string(topics.set(level, component: index))))
+        }
         // Home Assistant takes it from here only, not from the device.
         members.append(("qos", .integer(1)))
         let key = "\(element.id)" + (index.map { "_\($0)" } ?? "")
@@ -127,25 +118,25 @@ struct ComponentMapping: Sendable {
 
     // MARK: - Numbers
 
-    private func addNumber(_ element: ElementDefinition, to component: inout Component) {
+    private func addNumber(to component: inout Component) {
         let (low, high) = element.bounds
         component.set("min", .number(low))
         component.set("max", .number(high))
         component.set("step", .number(element.controlStep))
         component.set("mode", .string(element.range == nil ? "box" : "slider"))
-        addUnit(element, to: &component)
+        addUnit(to: &component)
     }
 
-    private func addMeasurement(_ element: ElementDefinition, to component: inout Component) {
+    private func addMeasurement(to component: inout Component) {
         // A number of 64 bits without unit and range may be an identifier, of which nobody wants the mean.
         let mayBeIdentifier =
             (element.type == .int64 || element.type == .uint64) && element.unit.isEmpty && element.range == nil
         if !mayBeIdentifier { component.set("stat_cla", .string("measurement")) }
-        addUnit(element, to: &component)
+        addUnit(to: &component)
         if let decimals = element.decimals { component.set("sug_dsp_prc", .integer(decimals)) }
     }
 
-    private func addUnit(_ element: ElementDefinition, to component: inout Component) {
+    private func addUnit(to component: inout Component) {
         guard !element.unit.isEmpty else { return }
         component.set("unit_of_meas", .string(element.unit))
         if let name = DeviceClass.of(unit: element.unit) { component.set("dev_cla", .string(name)) }
@@ -153,9 +144,7 @@ struct ComponentMapping: Sendable {
 
     // MARK: - What the user wants
 
-    private func chosen(
-        _ choice: MQTTComponent, _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool
-    ) throws(MQTTBridgeError) -> Component? {
+    private func chosen(_ choice: MQTTComponent) throws(MQTTBridgeError) -> Component? {
         func refuse(_ reason: String) -> MQTTBridgeError {
             MQTTBridgeError("'\(element.name)' cannot be a \(choice.kind.rawValue): \(reason)")
         }
@@ -164,11 +153,11 @@ struct ComponentMapping: Sendable {
         case .none: return nil
         case .sensor, .binarySensor, .image, .event:
             guard reads else { throw refuse("it cannot be read") }
-            component = self.component(choice.kind.rawValue, element, topics, reads, false)
+            component = self.component(choice.kind.rawValue, reads, false)
             if choice.kind == .event, choice.settings["event_types"] == nil, choice.settings["evt_typ"] == nil {
                 throw refuse("say which events there are, as in event_types=pressed|held")
             }
-        case .light: component = try light(element, topics, reads, writes)
+        case .light: component = try light()
         case .button, .notify, .number, .select, .switch, .text:
             guard writes else {
                 throw refuse(canSet ? "it cannot be set" : "the bridge sets nothing without --control")
@@ -181,7 +170,7 @@ struct ComponentMapping: Sendable {
                 throw refuse("say what it takes, as in options=slow|fast")
             }
             let hasState = reads && choice.kind != .button && choice.kind != .notify
-            component = self.component(choice.kind.rawValue, element, topics, hasState, writes)
+            component = self.component(choice.kind.rawValue, hasState, writes)
             if choice.kind == .button { component.set("pl_prs", .string(element.type == .bool ? "true" : "1")) }
         }
         for member in choice.members { component.set(Self.abbreviations[member.key] ?? member.key, member.value) }
@@ -205,26 +194,42 @@ struct ComponentMapping: Sendable {
     }
 
     /// A number from 0 as a light's brightness.
-    private func light(
-        _ element: ElementDefinition, _ topics: Topics, _ reads: Bool, _ writes: Bool
-    ) throws(MQTTBridgeError) -> Component {
+    private func light() throws(MQTTBridgeError) -> Component {
         guard writes, element.type.isNumeric, let range = element.range, range.lowerBound == 0, range.upperBound > 0
         else {
             throw MQTTBridgeError(
                 "'\(element.name)' cannot be a light: it takes a number with a range from 0 that the bridge sets")
         }
         let full = element.bounds.high
-        var component = base("light", element, topics, reads, writes)
+        var component = base("light", reads, writes)
         component.set("on_cmd_type", .string("brightness"))
-        component.set("bri_cmd_t", .string(topics.set(nil)))
+        component.set("bri_cmd_t", .string(topics.set(level)))
         let decimals = element.type.isInteger ? "round(0)|int" : "round(\(Self.brightnessDecimals(range.upperBound)))"
         component.set("bri_cmd_tpl", .string("{{ (value / 255 * \(full))|\(decimals) }}"))
         component.set("pl_off", .string("0"))
         if reads {
-            component.set("bri_stat_t", .string(topics.value))
+            component.set("bri_stat_t", .string(valueTopic))
             component.set("bri_val_tpl", .string("{{ (value|float / \(full) * 255)|round(0)|int }}"))
             component.set("stat_val_tpl", .string("{{ 'ON' if value|float > 0 else '0' }}"))
         }
         return component
+    }
+}
+
+/// One entity of a device, as Home Assistant is told of it.
+struct Component: Sendable {
+    /// What it is within the device: the element's identifier, of a vector with the component's number behind it.
+    let key: String
+    let platform: String
+    /// What it says besides platform and identifier, without topics that all components have.
+    var members: JSONText.Members
+
+    /// Sets a member, in its place if there is one.
+    mutating func set(_ key: String, _ value: JSONText) {
+        if let position = members.firstIndex(where: { $0.key == key }) {
+            members[position].value = value
+        } else {
+            members.append((key, value))
+        }
     }
 }

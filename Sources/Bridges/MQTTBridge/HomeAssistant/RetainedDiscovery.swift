@@ -28,7 +28,9 @@ struct RetainedDiscovery: Sendable {
             let message = try? JSONDecoder().decode(Message.self, from: Data(payload.readableBytesView))
         else { return }
         for (key, entity) in message.cmps.prefix(Self.mostEntities) {
-            guard let platform = entity.p, Self.isWord(key), Self.isWord(platform) else { continue }
+            guard let platform = entity.p, key.isTopicLevel, platform.isTopicLevel,
+                max(key.utf8.count, platform.utf8.count) <= 64
+            else { continue }
             platforms[key] = platform
             valueTopics[key] = entity.stat_t ?? entity.img_t
         }
@@ -50,13 +52,6 @@ struct RetainedDiscovery: Sendable {
     func removals(for components: [Component]) -> [String: String] {
         let present = Dictionary(components.map { ($0.key, $0.platform) }) { first, _ in first }
         return platforms.filter { present[$0.key] != $0.value }
-    }
-
-    private static func isWord(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
-            }
     }
 
     /// As this bridge writes it: what others wrote under its topic is not taken apart.

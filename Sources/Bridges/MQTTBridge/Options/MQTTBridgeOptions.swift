@@ -38,27 +38,29 @@ public struct MQTTBridgeOptions: Sendable {
     /// - Throws: ``MQTTBridgeError`` for an invalid ``base``, ``id`` or ``discoveryPrefix``.
     public func check() throws(MQTTBridgeError) {
         let levels = base.split(separator: "/", omittingEmptySubsequences: false)
-        guard levels.allSatisfy(Self.isLevel), base.utf8.count <= 128 else {
+        guard levels.allSatisfy(\.isTopicLevel), base.utf8.count <= 128 else {
             throw MQTTBridgeError(
                 "'\(base)' cannot be the base of topics: it takes levels of a…z, digits, _ and - with slashes between them"
             )
         }
         let prefix = discoveryPrefix.lowercased().split(separator: "/", omittingEmptySubsequences: false)
-        guard prefix.allSatisfy(Self.isLevel), discoveryPrefix.utf8.count <= 128, discoveryPrefix != base else {
+        guard prefix.allSatisfy(\.isTopicLevel), discoveryPrefix.utf8.count <= 128, discoveryPrefix != base else {
             throw MQTTBridgeError(
                 "'\(discoveryPrefix)' cannot be the prefix of the discovery: it takes levels of letters, digits, _ and - with "
                     + "slashes between them, and is not the base")
         }
-        guard Self.isLevel(id[...]), id.utf8.count <= 64 else {
+        guard id.isTopicLevel, id.utf8.count <= 64 else {
             throw MQTTBridgeError("'\(id)' cannot be the name of a bridge: it takes a…z, digits, _ and -")
         }
         guard interval >= .zero else { throw MQTTBridgeError("the interval between values cannot be below zero") }
     }
+}
 
-    private static func isLevel(_ level: Substring) -> Bool {
-        !level.isEmpty
-            && level.utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
-            }
-    }
+/// A mistake in a bridge's options.
+public struct MQTTBridgeError: Error, Sendable, CustomStringConvertible {
+    /// What is wrong and what to do.
+    public let message: String
+    public var description: String { message.printable }
+
+    init(_ message: String) { self.message = message }
 }

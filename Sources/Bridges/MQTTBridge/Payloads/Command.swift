@@ -41,7 +41,7 @@ struct Command: Hashable {
                 try word(atMost: element.type == .string ? .max : Self.longestText)
             }
         do {
-            return try ElementValue(text: element.type.isVector ? text.withoutBrackets : text, of: element)
+            return try ElementValue(text: element.type.floatCount == nil ? text : text.withoutBrackets, of: element)
         } catch {
             // Home Assistant converts units: 70 °F are 21.11111111111111 °C.
             if element.type.isInteger, let digits = WholeNumber(rounding: text)?.digits,
@@ -56,7 +56,7 @@ struct Command: Hashable {
     private func value(
         of element: ElementDefinition, _ component: Int, _ current: ElementValue?
     ) throws(ElementalError) -> ElementValue {
-        guard element.type.isVector, let count = element.type.fixedByteCount.map({ $0 / 4 }), component < count else {
+        guard let count = element.type.floatCount, component < count else {
             throw ElementalError(.invalidValue, "\(element.type) has no component \(component)")
         }
         let text = try word(atMost: Self.longestText)
@@ -88,16 +88,6 @@ struct Command: Hashable {
             throw ElementalError(.invalidValue, "the text is not valid UTF-8")
         }
         return text
-    }
-}
-
-extension ElementType {
-    /// Whether the values are several floats.
-    var isVector: Bool {
-        switch self {
-        case .float2, .float3, .float4, .float4x4: true
-        default: false
-        }
     }
 }
 

@@ -83,6 +83,16 @@ enum TopicLevel {
     }
 }
 
+extension StringProtocol {
+    /// Whether it is a level, of `a`…`z`, digits, `_` and `-`.
+    var isTopicLevel: Bool {
+        !isEmpty
+            && utf8.allSatisfy {
+                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
+            }
+    }
+}
+
 extension String {
     fileprivate var lowercasedASCII: String {
         String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)

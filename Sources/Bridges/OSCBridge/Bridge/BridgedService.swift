@@ -40,12 +40,6 @@ final class BridgedService: ServiceOfBridge {
         return earlier
     }
 
-    /// There is no connection. What waits for it is old when there is one again.
-    func disconnect() {
-        known.disconnect()
-        sent.removeAll()
-    }
-
     /// The level of an instance whose name another service's has too: with the service's name, and unlike any name's own.
     static func level(of key: ServiceKey) -> String {
         OSCAddressLevel.level(key.name) + "~:" + OSCAddressLevel.level(key.service ?? "")

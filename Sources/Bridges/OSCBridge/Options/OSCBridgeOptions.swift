@@ -1,3 +1,4 @@
+internal import ElementalWire
 internal import Support
 
 /// Where a bridge listens, and what it lets surfaces do.
@@ -31,6 +32,18 @@ public struct OSCBridgeOptions: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// - Throws: ``OSCBridgeError`` for an invalid port or network.
+    func check() throws(OSCBridgeError) {
+        do {
+            for port in [port] + feedback.map(\.port) { try InvalidPort.check(port) }
+        } catch {
+            throw OSCBridgeError("\(error)")
+        }
+        for text in allowedNetworks where !Self.isNetwork(text) {
+            throw OSCBridgeError("'\(text.excerpt)' is not a network: write 192.168.1.0/24 or fd00::/8")
+        }
+    }
 
     /// Whether a text can be in ``allowedNetworks``.
     public static func isNetwork(_ text: String) -> Bool { IPNetwork(text) != nil }

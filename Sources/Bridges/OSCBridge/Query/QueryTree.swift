@@ -43,7 +43,7 @@ struct QueryTree: Sendable {
             return WebResponse(status: 404, "There is nothing at this address.")
         }
         guard let query, !query.isEmpty else { return Self.response(full(node)) }
-        guard let query = Self.attributes.first(where: { $0 == query }) else {
+        guard let query = Self.order.first(where: { $0 == query }) else {
             return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
         }
         // A node that has no such attribute has nothing to say.
@@ -58,10 +58,6 @@ struct QueryTree: Sendable {
     private static func response(_ json: JSONText) -> WebResponse {
         WebResponse(contentType: contentType, body: ByteBuffer(string: json.text))
     }
-
-    private static let attributes: Set<String> = [
-        "FULL_PATH", "CONTENTS", "TYPE", "ACCESS", "VALUE", "RANGE", "DESCRIPTION", "UNIT", "CLIPMODE",
-    ]
 
     private var hostInfo: JSONText {
         let yes = [
@@ -186,5 +182,23 @@ struct QueryTree: Sendable {
             rest = rest.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension BridgeCore {
+    /// What is at an address: a copy as of now, which costs little.
+    func node(at path: String) -> QueryTree.Node? {
+        if path == "/" { return .root(services.values.map { QueryTree.Service($0) }) }
+        if let place = addresses[path] { return .element(QueryTree.Service(place.service), place.position) }
+        return levels[String(path.dropFirst())].map { .service(QueryTree.Service($0)) }
+    }
+}
+
+extension QueryTree.Service {
+    init(_ service: BridgedService) {
+        level = service.level
+        description = service.key.description
+        elements = service.elements
+        readings = service.known.readings
     }
 }

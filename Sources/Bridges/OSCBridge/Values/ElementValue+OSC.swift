@@ -87,7 +87,7 @@ extension ElementDefinition {
     }
 
     private func anyValue(_ arguments: [OSCArgument]) throws(ElementalError) -> ElementValue {
-        if let count = type.vectorCount {
+        if let count = type.floatCount {
             if count == 4, arguments.count == 1, case .color(let color) = arguments[0] {
                 func part(_ shift: UInt32) -> Float { Float(color >> shift & 255) / 255 }
                 return .float4([part(24), part(16), part(8), part(0)])
@@ -265,19 +265,6 @@ extension OSCArgument {
     var text: String? {
         switch self {
         case .string(let text), .symbol(let text): text
-        default: nil
-        }
-    }
-}
-
-extension ElementType {
-    /// How many floats a value has; `nil` for a type that is not made of several floats.
-    var vectorCount: Int? {
-        switch self {
-        case .float2: 2
-        case .float3: 3
-        case .float4: 4
-        case .float4x4: 16
         default: nil
         }
     }

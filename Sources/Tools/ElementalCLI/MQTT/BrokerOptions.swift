@@ -18,12 +18,7 @@ struct BrokerOptions: ParsableArguments {
             discussion: "Only a file: other users of this machine can see command lines.", valueName: "@file"))
     var password: String?
 
-    @Option(
-        name: .customLong("trust"),
-        help: ArgumentHelp(
-            "Trust the certificates in a PEM file as well as the system's, for a broker with a self-signed one; may be given several times.",
-            valueName: "file"))
-    var trustedFiles: [String] = []
+    @OptionGroup var certificates: CertificateOptions
 
     func validate() throws {
         if let password {
@@ -34,8 +29,7 @@ struct BrokerOptions: ParsableArguments {
                 throw ValidationError("--password goes with a user: mqtt://USER@\(address.host)")
             }
         }
-        if trustedFiles.contains("") { throw ValidationError("--trust takes the name of a file") }
-        if !trustedFiles.isEmpty, !address.isSecure {
+        if !certificates.files.isEmpty, !address.isSecure {
             throw ValidationError("--trust goes with mqtts://, which encrypts")
         }
     }
@@ -50,8 +44,6 @@ struct BrokerOptions: ParsableArguments {
 
     /// The most bytes of a password: more cannot be sent.
     private static let longestPassword = 65_535
-    /// The most bytes of a file of certificates: many times the size of a system's whole trust store.
-    private static let longestCertificates = 4 * 1024 * 1024
 
     /// How to connect to the broker.
     ///
@@ -60,14 +52,7 @@ struct BrokerOptions: ParsableArguments {
         var options = MQTTOptions()
         options.connectTimeout = output.limit
         options.logger = output.logger
-        for file in trustedFiles {
-            let pem = try await FileContent.read(file, atMost: Self.longestCertificates, timeout: output.limit)
-            do throws(MQTTError) {
-                try options.trustCertificates(pem: pem)
-            } catch {
-                throw CommandFailure("invalidFile", "file '\(file)' contains no certificate in PEM format")
-            }
-        }
+        try await certificates.load(output) { try options.trustCertificates(pem: $0) }
         if let password {
             let path = String(password.dropFirst())
             let limit = output.limit

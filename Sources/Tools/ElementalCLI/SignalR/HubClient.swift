@@ -21,7 +21,7 @@ struct HubClient: Sendable {
         let client = HubClient(url: url, connection: connection, events: connection.events, console: console)
         prepare(connection)
         try await connection.start()
-        await console.emit(.hub(url, .opened(connection.transport)))
+        await console.emit(.hub(url, .opened, over: connection.transport))
         try await withCleanup {
             try await body(client)
         } cleanup: {
@@ -36,15 +36,11 @@ struct HubClient: Sendable {
     func reportUntilClosed(reconnected: @Sendable () async -> Void = {}) async -> SignalRError? {
         for await event in events {
             switch event {
-            case .opened, .failedToOpen: break
-            case .willReconnect(let error): await console.emit(.hub(url, .willReconnect(error)))
-            case .didReconnect:
-                await console.emit(.hub(url, .didReconnect))
-                await reconnected()
-            case .closed(let error):
-                await console.emit(.hub(url, .closed(error)))
-                return error
+            case .opened, .failedToOpen: continue
+            case .willReconnect, .didReconnect, .closed: await console.emit(.hub(url, event))
             }
+            if case .didReconnect = event { await reconnected() }
+            if case .closed(let error) = event { return error }
         }
         return nil
     }

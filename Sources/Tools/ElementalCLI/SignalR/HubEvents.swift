@@ -7,14 +7,16 @@ extension ConsoleEvent where Self == Notice {
     /// The state of the connection to a hub changed.
     ///
     /// - Parameter key: the service that is bridged over this connection.
-    static func hub(_ url: String, _ change: HubChange, _ key: ServiceKey? = nil) -> Notice {
+    static func hub(
+        _ url: String, _ event: ConnectionEvent, over transport: TransportKind? = nil, _ key: ServiceKey? = nil
+    ) -> Notice {
         func reason(_ error: SignalRError?) -> String { error?.description ?? "in good order" }
         func members(_ error: SignalRError?) -> JSONText.Members {
             JSONText.members(error?.code.description ?? "closed", because: reason(error))
         }
         let (name, others, line): (String, JSONText.Members, String) =
-            switch change {
-            case .opened(let transport):
+            switch event {
+            case .opened, .failedToOpen:
                 (
                     "connected", [("transport", .optional(transport.map { "\($0)" }))],
                     "connected to \(url)" + (transport.map { " over \($0)" } ?? "")
@@ -45,15 +47,6 @@ extension ConsoleEvent where Self == Notice {
                 ? "whoever may call this client's methods through the hub \(url) controls \(key)"
                 : "the hub \(url) is told what \(key) says and sets nothing there; --control would let it")
     }
-}
-
-/// A change of the connection to a hub.
-enum HubChange: Sendable {
-    case opened(TransportKind?)
-    case willReconnect(SignalRError?)
-    case didReconnect
-    /// It ended without this client asking for it.
-    case closed(SignalRError?)
 }
 
 /// Something came from a hub: a result, an item of a stream, or a call.

@@ -28,12 +28,7 @@ struct HubOptions: ParsableArguments {
             valueName: "transport"))
     var transports: [HubTransport] = []
 
-    @Option(
-        name: .customLong("trust"),
-        help: ArgumentHelp(
-            "Trust the certificates in a PEM file as well as the system's, for a hub with a self-signed one; may be given several times.",
-            valueName: "file"))
-    var trustedFiles: [String] = []
+    @OptionGroup var certificates: CertificateOptions
 
     @Flag(help: "Open a WebSocket at once, without asking the server for its transports.")
     var skipNegotiation = false
@@ -54,7 +49,6 @@ struct HubOptions: ParsableArguments {
                 throw ValidationError("--token takes a token without line breaks and other control characters")
             }
         }
-        if trustedFiles.contains("") { throw ValidationError("--trust takes the name of a file") }
     }
 
     /// Checks a hub's address by the client's rules.
@@ -68,8 +62,6 @@ struct HubOptions: ParsableArguments {
         }
     }
 
-    /// The most bytes of a file of certificates: many times the size of a system's whole trust store.
-    private static let longestCertificates = 4 * 1024 * 1024
     /// The most bytes of a token.
     private static let longestToken = 65536
 
@@ -83,14 +75,7 @@ struct HubOptions: ParsableArguments {
                 options.handshakeTimeout = output.limit
                 if !transports.isEmpty { options.transports = Set(transports.map(\.kind)) }
             }
-        for file in trustedFiles {
-            let pem = try await FileContent.read(file, atMost: Self.longestCertificates, timeout: output.limit)
-            do throws(SignalRError) {
-                builder = try builder.withTrustedCertificates(pem: pem)
-            } catch {
-                throw CommandFailure("invalidFile", "file '\(file)' contains no certificate in PEM format")
-            }
-        }
+        try await certificates.load(output) { builder = try builder.withTrustedCertificates(pem: $0) }
         if let token { builder = builder.withAccessToken { try await Self.read(token, output.limit) } }
         if skipNegotiation { builder = builder.withoutNegotiation() }
         if reconnects { builder = builder.withAutoReconnect(.exponential(maximum: .seconds(30), jitter: 0)) }

@@ -108,7 +108,7 @@ struct SignalRBridgeCommand: ReportingCommand {
                     console.offer(.bridging(key, to: url, controls: control, bridge.device.grantedRole))
                 case .notBridged(let error):
                     console.offer(.serviceState(key, "refused", "invalidOptions", error.message))
-                case .hubOpened(let transport): console.offer(.hub(url, .opened(transport), key))
+                case .hubOpened(let transport): console.offer(.hub(url, .opened, over: transport, key))
                 case .bridge(.value(let value)): values.note(value)
                 case .bridge(.hubAway(let error)): console.offer(.hub(url, .willReconnect(error), key))
                 case .bridge(.hubReturned): console.offer(.hub(url, .didReconnect, key))

@@ -144,12 +144,11 @@ enum EventExamples {
     }
 
     private static func hubs() -> [any ConsoleEvent] {
-        let changes: [HubChange] = [
-            .opened(.webSockets), .opened(nil), .willReconnect(nil), .didReconnect,
-            .closed(SignalRError(.closedByServer, "bye")),
+        let changes: [ConnectionEvent] = [
+            .opened, .willReconnect(nil), .didReconnect, .closed(SignalRError(.closedByServer, "bye")),
         ]
         return changes.flatMap { change in
-            [Notice.hub("http://localhost/", change), Notice.hub("http://localhost/", change, key)]
+            [Notice.hub("http://localhost/", change, over: .webSockets), Notice.hub("http://localhost/", change, key)]
         } + [
             HubMessageEvent(method: "Add", content: .result(.null)),
             HubMessageEvent(method: "Add", content: .item(.integer(1))),
