@@ -25,10 +25,22 @@ extension MQTTBridge {
         connection.reconnection = nil
         let retained = try subjects.map { try RetainedTopics($0, options) }
         return try await MQTTClient.withConnection(broker, options: connection) { client in
-            let search = RetainedSearch { topic in retained.contains { $0.covers(topic) } }
-            client.onMessage { search.note($0) }
+            let topics = Locked<Set<String>>([])
+            client.onMessage { message in
+                guard message.isRetained, message.payload.readableBytes > 0,
+                    retained.contains(where: { $0.covers(message.topic) })
+                else { return }
+                // More are left for another time.
+                topics.withLock { if $0.count < 10_000 { $0.insert(message.topic) } }
+            }
             _ = try await client.subscribe(to: Set(retained.flatMap(\.filters)).sorted().map { ($0, .atLeastOnce) })
-            let found = await search.wait(on: client.eventLoop)
+            // Until nothing comes for half a second; there may be a broker on which messages come without end.
+            for _ in 0..<20 {
+                let count = topics.withLock { $0.count }
+                await Delay.wait(.milliseconds(500), on: client.eventLoop)
+                if topics.withLock({ $0.count }) == count || Task.isCancelled { break }
+            }
+            let found = topics.withLock { $0.sorted() }
             for name in found {
                 try await client.publish(ByteBuffer(), to: MQTTTopic(name), qos: .atLeastOnce, retain: true)
             }
@@ -76,33 +88,5 @@ private struct RetainedTopics: Sendable {
         // Another service's name may begin like this one's; an instance has no underscore.
         return id.hasPrefix(configs.prefix)
             && (configs.prefix == "elemental_" || !id.dropFirst(configs.prefix.count).contains("_"))
-    }
-}
-
-/// Collects the topics of retained messages until no more come.
-private final class RetainedSearch: Sendable {
-    private let found = Locked<Set<String>>([])
-    private let isMeant: @Sendable (String) -> Bool
-    /// More are left for another time.
-    private static let most = 10_000
-    /// So long nothing has come when all has.
-    private static let quietTime = Duration.milliseconds(500)
-    /// A broker on which messages come without end.
-    private static let longestRounds = 20
-
-    init(_ isMeant: @escaping @Sendable (String) -> Bool) { self.isMeant = isMeant }
-
-    func note(_ message: MQTTMessage) {
-        guard message.isRetained, message.payload.readableBytes > 0, isMeant(message.topic) else { return }
-        found.withLock { if $0.count < Self.most { $0.insert(message.topic) } }
-    }
-
-    func wait(on loop: any EventLoop) async -> [String] {
-        for _ in 0..<Self.longestRounds {
-            let before = found.withLock { $0.count }
-            await Delay.wait(Self.quietTime, on: loop)
-            guard found.withLock({ $0.count }) != before, !Task.isCancelled else { break }
-        }
-        return found.withLock { $0.sorted() }
     }
 }

@@ -23,7 +23,6 @@ public final class MQTTBridge: Sendable {
     private let options: MQTTBridgeOptions
     private let topics: BridgeTopics
     private let events = EventHub<MQTTBridgeEvent>()
-    private let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
 
     /// Creates a bridge, which does nothing until ``run()``.
     ///
@@ -83,10 +82,17 @@ public final class MQTTBridge: Sendable {
     ///   service's name is not one. A broker that cannot be reached now is tried again.
     public func run() async throws {
         let loop = client.eventLoop
-        await loop.run { self.makeCore(on: loop) }
-        client.onEvent { [weak self] in self?.take($0) }
-        client.onMessage { [weak self] message in self?.withCore { $0.take(message) } }
-        follower.onEvent { [weak self] event in self?.withCore { $0.take(event) } }
+        let core = await loop.run { [client, options, topics, events] in
+            NIOLoopBound(BridgeCore(client, options, topics) { events.emit($0) }, eventLoop: loop)
+        }
+        // The core has the client, which has these until the end.
+        let handlers = [
+            client.onEvent { core.value.take($0) },
+            client.onMessage { core.value.take($0) },
+        ]
+        follower.onEvent { event in
+            if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
+        }
         // Not a child task: it outlives the services, so that the broker can be told.
         let connection = Task { [client] in try await client.run() }
         let result: Result<Void, any Error>
@@ -98,7 +104,7 @@ public final class MQTTBridge: Sendable {
                     try await withTaskCancellationHandler {
                         try await connection.value
                     } onCancel: {
-                        Task { await self.leave() }
+                        Task { await self.leave(core) }
                     }
                 }
                 defer { group.cancelAll() }
@@ -108,9 +114,9 @@ public final class MQTTBridge: Sendable {
         } catch {
             result = .failure(error)
         }
-        await leave()
+        await leave(core)
         _ = await connection.result
-        bound.withLock { $0 = nil }
+        for handler in handlers { handler.cancel() }
         try result.get()
     }
 
@@ -118,8 +124,8 @@ public final class MQTTBridge: Sendable {
     private static let farewellTime = Duration.seconds(2)
 
     /// Tells the broker that the bridge ends, and ends the connection.
-    private func leave() async {
-        await client.eventLoop.run { self.withCore { $0.leave() } }
+    private func leave(_ core: NIOLoopBound<BridgeCore>) async {
+        await client.eventLoop.run { core.value.leave() }
         if client.isConnected {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { [client, topics] in
@@ -132,31 +138,5 @@ public final class MQTTBridge: Sendable {
             }
         }
         client.stop()
-    }
-
-    // MARK: - On the event loop
-
-    private func makeCore(on loop: any EventLoop) {
-        let core = BridgeCore(client, options, topics) { [events] in events.emit($0) }
-        bound.withLock { $0 = NIOLoopBound(core, eventLoop: loop) }
-    }
-
-    /// Works on the core: at once on its event loop, where nearly everything happens.
-    private func withCore(_ body: @escaping @Sendable (BridgeCore) -> Void) {
-        guard let bound = bound.withLock({ $0 }) else { return }
-        if client.eventLoop.inEventLoop {
-            body(bound.value)
-        } else {
-            client.eventLoop.execute { body(bound.value) }
-        }
-    }
-
-    private func take(_ event: MQTTEvent) {
-        switch event {
-        case .connected: withCore { $0.brokerConnected() }
-        case .willReconnect(_, let delay, let error): withCore { $0.brokerLost(error, retryIn: delay) }
-        case .subscriptionsRefused(let filters): withCore { $0.subscriptionsRefused(filters) }
-        case .ended: break
-        }
     }
 }

@@ -11,8 +11,17 @@ extension BridgeCore {
     /// No more services and bridges are remembered that are not this one's.
     private static let mostClaims = 4096
 
+    func take(_ event: MQTTEvent) {
+        switch event {
+        case .connected: brokerConnected()
+        case .willReconnect(_, let delay, let error): brokerLost(error, retryIn: delay)
+        case .subscriptionsRefused(let filters): subscriptionsRefused(filters)
+        case .ended: break
+        }
+    }
+
     /// The connection to the broker is open. It knows nothing of what was before.
-    func brokerConnected() {
+    private func brokerConnected() {
         isConnected = true
         emit(.brokerConnected)
         if !isSubscribed {
@@ -53,7 +62,7 @@ extension BridgeCore {
     }
 
     /// The connection to the broker was lost, or not made.
-    func brokerLost(_ error: MQTTError, retryIn delay: Duration) {
+    private func brokerLost(_ error: MQTTError, retryIn delay: Duration) {
         let wasConnected = isConnected
         isConnected = false
         settling?.cancel()

@@ -18,57 +18,45 @@ extension BridgeCore {
         service.mustAnnounce = true
         guard !service.isAnnouncing else { return }
         service.isAnnouncing = true
-        let bound = NIOLoopBound((self, service), eventLoop: loop)
-        let (loop, client) = (loop, client)
+        let bound = NIOLoopBound((core: self, service: service), eventLoop: loop)
+        let (loop, client, isShown) = (loop, client, options.discovery == .homeAssistant)
         Task {
-            while let step = await loop.run({ bound.value.0.nextAnnouncement(of: bound.value.1) }) {
-                if !step.filters.isEmpty, let problem = await BridgeCore.subscribe(client, to: step.filters) {
-                    // What can be published is published all the same.
-                    await loop.run {
-                        let (core, service) = bound.value
-                        service.isSubscribed = false
-                        if core.isConnected { core.emit(.notShown(service.key, problem)) }
-                    }
-                }
-                await loop.run {
-                    let (core, service) = bound.value
-                    guard core.isConnected, !service.takesCommands else { return }
-                    service.takesCommands = true
-                    core.publishAvailability(of: service)
-                }
-                guard step.isShown else { continue }
+            while let filters = await loop.run({ bound.value.core.nextAnnouncement(of: bound.value.service) }) {
+                // What can be published is published all the same.
+                let problem = filters.isEmpty ? nil : await BridgeCore.subscribe(client, to: filters)
+                await loop.run { bound.value.core.subscribed(bound.value.service, problem) }
+                guard isShown else { continue }
                 // What it retains comes right after the answer. If it is later, what was told is removed then.
                 await Delay.wait(BridgeCore.retainedTime, on: loop)
                 let draft = await loop.run {
-                    let (core, service) = bound.value
-                    return service.draft(bridge: core.topics.bridge.name, core.options)
+                    bound.value.service.draft(bridge: bound.value.core.topics.bridge.name, bound.value.core.options)
                 }
                 let made = await BridgeCore.publishRemovals(of: draft, client)
-                await loop.run {
-                    let (core, service) = bound.value
-                    core.announced(made, service)
-                }
+                await loop.run { bound.value.core.announced(made, bound.value.service) }
             }
         }
     }
 
-    /// What an announcement begins with.
-    private struct Announcement: Sendable {
-        let filters: [String]
-        let isShown: Bool
+    /// The broker was asked for the service's topics.
+    private func subscribed(_ service: BridgedService, _ problem: MQTTError?) {
+        if problem != nil { service.isSubscribed = false }
+        guard isConnected else { return }
+        if let problem { emit(.notShown(service.key, problem)) }
+        guard !service.takesCommands else { return }
+        service.takesCommands = true
+        publishAvailability(of: service)
     }
 
-    /// - Returns: `nil` if there is nothing more to announce now.
-    private func nextAnnouncement(of service: BridgedService) -> Announcement? {
+    /// - Returns: the topics to subscribe to; `nil` if there is nothing more to announce now.
+    private func nextAnnouncement(of service: BridgedService) -> [String]? {
         guard isConnected, service.mustAnnounce, service.catalogue != nil, services[service.key] === service else {
             service.isAnnouncing = false
             return nil
         }
         service.mustAnnounce = false
-        let filters = service.isSubscribed ? [] : self.filters(of: service)
-        service.isSubscribed = true
+        defer { service.isSubscribed = true }
         removeStale(of: service)
-        return Announcement(filters: filters, isShown: options.discovery == .homeAssistant)
+        return service.isSubscribed ? [] : filters(of: service)
     }
 
     /// A message that was put together.

@@ -25,13 +25,8 @@ enum DeviceClass {
         ("conductivity", ["\u{B5}S/cm", "\u{3BC}S/cm"]),
     ]
 
-    private static let classes: [String: String] = {
-        var classes: [String: String] = [:]
-        for (name, units) in units {
-            for unit in units { classes[unit] = name }
-        }
-        return classes
-    }()
+    private static let classes = Dictionary(
+        uniqueKeysWithValues: units.flatMap { name, units in units.map { ($0, name) } })
 
     /// The class of a unit; `nil` for one that may belong to several or is not known.
     static func of(unit: String) -> String? { classes[unit] }

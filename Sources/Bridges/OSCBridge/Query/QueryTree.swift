@@ -167,19 +167,12 @@ struct QueryTree: Sendable {
 
     /// A path without its percent signs, which no address has; `nil` if they are wrong.
     static func decoded(_ path: String) -> String? {
-        guard path.utf8.contains(UInt8(ascii: "%")) else { return path }
-        var bytes: [UInt8] = []
-        var rest = Array(path.utf8)[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let text = String(validating: rest.prefix(2), as: UTF8.self),
-                let value = UInt8(text, radix: 16)
-            else { return nil }
+        let parts = path.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        var bytes = Array(parts[0])
+        for part in parts.dropFirst() {
+            guard part.count >= 2, let value = UInt8(Substring(part.prefix(2)), radix: 16) else { return nil }
             bytes.append(value)
-            rest = rest.dropFirst(2)
+            bytes += part.dropFirst(2)
         }
         return String(validating: bytes, as: UTF8.self)
     }

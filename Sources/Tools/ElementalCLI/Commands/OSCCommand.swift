@@ -88,8 +88,8 @@ struct OSCCommand: ReportingCommand {
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
             let options = options
-            let values = BridgeReport(console, prints: prints, setsElements: control)
-            let report = OSCReport(console, options, values)
+            let values = BridgeReport(console: console, prints: prints, setsElements: control)
+            let report = OSCReport(console: console, options: options, values: values)
             let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
                 let followed = try await services.makeFollower(for: deputy, console, output) {
                     $0.connect.eventLoopGroup = loop

@@ -106,9 +106,9 @@ struct MQTTBridgeCommand: ReportingCommand {
             }
             FileDescriptors.allowMany()
             let bridge = try MQTTBridge(followed.follower, broker: broker.address, connection, options)
-            let values = BridgeReport(console, prints: prints, setsElements: control)
+            let values = BridgeReport(console: console, prints: prints, setsElements: control)
             values.follow(followed)
-            let report = MQTTReport(console, broker: broker.address, options, values)
+            let report = MQTTReport(console: console, broker: broker.address, options: options, values: values)
             bridge.onEvent { report.note($0) }
             try await bridge.run()
         }

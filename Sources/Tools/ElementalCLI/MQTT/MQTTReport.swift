@@ -5,7 +5,7 @@ import MQTTBridge
 import Support
 
 /// Tells what a bridge to a broker does.
-final class MQTTReport: Sendable {
+struct MQTTReport: Sendable {
     private struct State {
         /// Whether the broker was reached before.
         var wasConnected = false
@@ -13,18 +13,11 @@ final class MQTTReport: Sendable {
         var reason: String?
     }
 
-    private let console: Console
-    private let broker: MQTTAddress
-    private let options: MQTTBridgeOptions
-    private let values: BridgeReport
+    let console: Console
+    let broker: MQTTAddress
+    let options: MQTTBridgeOptions
+    let values: BridgeReport
     private let state = Locked(State())
-
-    init(_ console: Console, broker: MQTTAddress, _ options: MQTTBridgeOptions, _ values: BridgeReport) {
-        self.console = console
-        self.values = values
-        self.broker = broker
-        self.options = options
-    }
 
     /// Notes what happens on the bridge. It does not wait.
     func note(_ event: MQTTBridgeEvent) {

@@ -4,7 +4,7 @@ import OSCBridge
 import Support
 
 /// Tells what a bridge to OSC does.
-final class OSCReport: Sendable {
+struct OSCReport: Sendable {
     private struct State {
         /// Under what name the bridge is announced, or why it is not.
         var announcement: String?
@@ -15,16 +15,10 @@ final class OSCReport: Sendable {
     /// The maximum number of surfaces that are remembered: names come from the network.
     private static let maximumCount = 10_000
 
-    private let console: Console
-    private let options: OSCBridgeOptions
-    private let values: BridgeReport
+    let console: Console
+    let options: OSCBridgeOptions
+    let values: BridgeReport
     private let state = Locked(State())
-
-    init(_ console: Console, _ options: OSCBridgeOptions, _ values: BridgeReport) {
-        self.console = console
-        self.values = values
-        self.options = options
-    }
 
     /// Notes what happens on the bridge. It does not wait.
     func note(_ event: OSCBridgeEvent) {

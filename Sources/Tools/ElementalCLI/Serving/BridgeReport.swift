@@ -3,7 +3,7 @@ import ElementalFollowing
 import Support
 
 /// Tells what becomes of values on a bridge, and which services let it set nothing.
-final class BridgeReport: Sendable {
+struct BridgeReport: Sendable {
     /// An element and the direction in which its values are dropped: told once, since a flood would fill the screen.
     private struct Dropping: Hashable {
         let key: ServiceKey
@@ -14,19 +14,12 @@ final class BridgeReport: Sendable {
     /// The maximum number of elements and of services that are remembered: names come from the network.
     private static let maximumCount = 10_000
 
-    private let console: Console
-    private let prints: Bool
-    private let setsElements: Bool
+    let console: Console
+    /// Whether to tell each value that passes.
+    let prints: Bool
+    /// Whether the bridge should set elements.
+    let setsElements: Bool
     private let told = Locked((droppings: Set<Dropping>(), services: Set<ServiceKey>()))
-
-    /// - Parameters:
-    ///   - prints: whether to tell each value that passes.
-    ///   - setsElements: whether the bridge should set elements.
-    init(_ console: Console, prints: Bool, setsElements: Bool) {
-        self.console = console
-        self.prints = prints
-        self.setsElements = setsElements
-    }
 
     /// Notes what became of a value. It does not wait.
     func note(_ value: BridgedValue) {
@@ -39,13 +32,13 @@ final class BridgeReport: Sendable {
                 told.withLock({ $0.droppings.count < Self.maximumCount && $0.droppings.insert(dropping).inserted })
             else { return }
         }
-        console.offer(BridgedValueEvent(value))
+        console.offer(BridgedValueEvent(value: value))
     }
 
     /// From now on says once of a service that lets the bridge set nothing, though it should, what to do.
     func follow(_ followed: FollowedServices) {
         guard setsElements else { return }
-        followed.follower.onEvent { [self] event in
+        followed.follower.onEvent { event in
             guard case .state(let key, .connected(let device, let catalogue)) = event,
                 !catalogue.contains(where: { $0.access.contains(.write) }),
                 let place = followed.follower.place(of: key)
@@ -61,9 +54,7 @@ final class BridgeReport: Sendable {
 
 /// What became of a value on a bridge.
 struct BridgedValueEvent: ConsoleEvent {
-    private let value: BridgedValue
-
-    init(_ value: BridgedValue) { self.value = value }
+    let value: BridgedValue
 
     var isResult: Bool { if case .passed = value.outcome { true } else { false } }
 

@@ -4,21 +4,16 @@ import Support
 
 /// Tells the user when services come, go and refuse, and when they cannot be found, once for each change: a service that
 /// stays away is not told again.
-final class FollowingReport: Sendable {
+struct FollowingReport: Sendable {
     private struct Told {
         var states: [ServiceKey: String] = [:]
         /// Why services cannot be found; `nil` if they can.
         var browsingFailure: String?
     }
 
-    private let console: Console
-    private let followed: FollowedServices
+    let console: Console
+    let followed: FollowedServices
     private let told = Locked(Told())
-
-    init(_ console: Console, _ followed: FollowedServices) {
-        self.console = console
-        self.followed = followed
-    }
 
     /// Notes an event of the follower. It does not wait.
     func note(_ event: FollowerEvent) {

@@ -112,7 +112,7 @@ struct FollowingOptions: ParsableArguments {
         }
         let subjects = (followsAll ? [.all] : []) + resolved.map(\.subject)
         let followed = FollowedServices(follower: Follower(subjects, options), targets: resolved, access: access)
-        let report = FollowingReport(console, followed)
+        let report = FollowingReport(console: console, followed: followed)
         followed.follower.onEvent { report.note($0) }
         return followed
     }

@@ -93,7 +93,7 @@ struct SignalRBridgeCommand: ReportingCommand {
                 $0.elements = elements
                 ($0.keepsLongValues, $0.keepsLongValuesInDevices) = (false, true)
             }
-            let values = BridgeReport(console, prints: prints, setsElements: control)
+            let values = BridgeReport(console: console, prints: prints, setsElements: control)
             values.follow(followed)
             // A name that is mapped and that the only service does not have is mistyped.
             let isStrict = services.targets.count == 1 && !services.followsAll

@@ -117,7 +117,7 @@ enum EventExamples {
         func value(_ outcome: BridgedValue.Outcome, _ peer: BridgedValue.Peer, _ address: String? = nil)
             -> BridgedValueEvent
         {
-            BridgedValueEvent(BridgedValue(key, speed, outcome, peer, isForService: peer == .hub, at: address))
+            BridgedValueEvent(value: BridgedValue(key, speed, outcome, peer, isForService: peer == .hub, at: address))
         }
         return [
             Notice.serving("http://localhost/", nil), Notice.serving("http://localhost/", tokenFile: "t", "all"),
