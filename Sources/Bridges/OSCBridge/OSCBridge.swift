@@ -110,6 +110,8 @@ public final class OSCBridge: Sendable {
         await loop.run { core.value.end() }
         await web.stop()
         bound.withLock { $0 = nil }
+        // They have this bridge.
+        open.withLock { $0 = nil }
         try? await group.shutdownGracefully()
         try result.get()
     }
@@ -118,12 +120,12 @@ public final class OSCBridge: Sendable {
         var webOptions = WebServerOptions()
         webOptions.port = options.port
         webOptions.networks = options.allowedNetworks.compactMap { IPNetwork($0) }
-        webOptions.acceptsOwnAddresses = !webOptions.networks.isEmpty
+        webOptions.acceptsOwnAddresses = !options.allowedNetworks.isEmpty
         webOptions.acceptsNoHost = true
-        webOptions.onListening = { [loop, weak self] event, _ in loop.execute { self?.tell(event) } }
+        webOptions.onListening = { [loop] event, _ in loop.execute { self.tell(event) } }
         var routes = WebRoutes(socketPath: "/")
-        routes.others = { [weak self] in await self?.answer($0) ?? WebResponse(status: 503, "The bridge ends.") }
-        routes.onSocket = { [weak self] in self?.add($0) }
+        routes.others = { await self.answer($0) }
+        routes.onSocket = { self.add($0) }
         return WebServer(webOptions, routes: routes, logger: logger)
     }
 
@@ -134,9 +136,7 @@ public final class OSCBridge: Sendable {
             throw OSCBridgeError(error.message)
         }
         let isOpen = !options.allowedNetworks.isEmpty
-        let tell: @Sendable (KeptChannel.Event) -> Void = { [loop, weak self] event in
-            loop.execute { self?.tell(event) }
-        }
+        let tell: @Sendable (KeptChannel.Event) -> Void = { event in loop.execute { self.tell(event) } }
         let sockets: DatagramSockets
         do throws(OSCBridgeError) {
             sockets = try await DatagramSockets.bind(port: queryPort, isOpen: isOpen, on: loop, core, tell: tell)
@@ -206,8 +206,8 @@ public final class OSCBridge: Sendable {
         }
     }
 
-    private func answer(_ request: WebRequest) async -> WebResponse? {
-        guard let bound = bound.withLock({ $0 }) else { return nil }
+    private func answer(_ request: WebRequest) async -> WebResponse {
+        guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
         let tree = QueryTree(
             setsElements: options.setsElements, port: open.withLock { $0?.sockets.port } ?? 0, name: options.name)
         return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
