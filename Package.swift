@@ -134,7 +134,6 @@ let package = Package(
             name: "SerialGateway",
             dependencies: [
                 "Elemental", "ElementalMicro", "ElementalWire", "SerialLines", "SerialLink", "Support",
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -144,7 +143,6 @@ let package = Package(
             name: "CommodoreGateway",
             dependencies: [
                 "Elemental", "ElementalWire", "PETSCII", "SerialLines", "SignalR", "Support", "VirtualCommodore",
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

@@ -1,3 +1,5 @@
+import NIOCore
+import SerialLines
 import Support
 
 /// An error of the gateway: a kind to act on, and a message for a person.
@@ -28,4 +30,14 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
 
     /// The message. Text from outside is escaped.
     public var description: String { message.printable }
+}
+
+extension LinePlace {
+    func line(on eventLoop: any EventLoop) async throws(GatewayError) -> NIOLoopBound<any Line> {
+        do throws(LineError) {
+            return try await open(on: eventLoop)
+        } catch {
+            throw GatewayError(.lineUnavailable, error.description)
+        }
+    }
 }

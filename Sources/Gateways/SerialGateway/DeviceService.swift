@@ -24,6 +24,8 @@ final class DeviceService {
 
     /// How long a device may take to introduce itself: the time of a long catalogue on a slow line.
     private static let introductionTime = TimeAmount.seconds(30)
+    /// The most bytes of frames that may wait.
+    static let maximumQueuedByteCount = 1024 * 1024
     /// The reason that clients are told while the device is away.
     private static let awayRefusal = ValueRefusal("the device on the line is not there")
     private static let fullRefusal = ValueRefusal("the line is slower than the values; send fewer")
@@ -41,13 +43,11 @@ final class DeviceService {
     private(set) var service: ElementalService?
     /// What the device was when it was there last, also after its service was withdrawn.
     private var known: (service: String, name: String, elements: ElementCatalogue)?
-    private var queue = DeviceQueue()
+    private var queue = LineQueue<SetValue>(maximumByteCount: DeviceService.maximumQueuedByteCount)
     private var unconfirmed = UnconfirmedValues()
     /// The newest values that clients set and the device took, if they are to be restored.
     private var newest: [Int8: SetValue] = [:]
     private var isSendingSoon = false
-    /// What clients have queued; some clients are paused.
-    private var shares = ClientShares<ElementalDevice>()
     /// The elements of which a problem was told.
     private var toldProblems: Set<Int8> = []
 
@@ -72,6 +72,7 @@ final class DeviceService {
         phase = .away
         // Its handler refers to this object.
         service = nil
+        queue.removeAll()
         resumeClients()
     }
 
@@ -289,13 +290,9 @@ final class DeviceService {
             remember([item])
             return configuration.restores ? nil : Self.awayRefusal
         }
+        let before = item.client.map { queue.byteCount(of: $0) } ?? 0
         guard queue.append(item) else { return Self.fullRefusal }
-        // Of a latest element no more than one value waits.
-        if let client = item.client, !item.element.latest {
-            let isToWait = shares.note(
-                client, item.frameByteCount, queued: queue.addedByteCount, waiting: queue.byteCount)
-            if isToWait { client.pause() }
-        }
+        if let client = item.client, queue.pauses(client, before: before) { client.pause() }
         return nil
     }
 
@@ -313,9 +310,9 @@ final class DeviceService {
     /// Sends what waits and fits.
     func sendWaiting() {
         guard case .present = phase, let session else { return }
-        while let item = queue.first, session.room >= item.frameByteCount {
+        while let item = queue.first, session.room >= item.byteCount {
             session.write(item.element.id, byteCount: item.value.wireByteCount) { _ = item.value.write(to: $0) }
-            queue.removeFirst()
+            queue.popFirst()
             unconfirmed.add(item)
         }
         if unconfirmed.needsPing, session.room >= Envelope.streamByteCount + MemoryLayout<UInt64>.size {
@@ -325,13 +322,10 @@ final class DeviceService {
             }
         }
         session.flush()
-        if queue.byteCount == 0 { return resumeClients() }
-        let resumed = shares.takeResumed(gone: queue.addedByteCount - queue.byteCount, waiting: queue.byteCount)
-        for client in resumed { client.resume() }
+        resumeClients()
     }
 
-    /// Nothing waits any more.
     private func resumeClients() {
-        for client in shares.removeAll() { client.resume() }
+        for client in queue.takeResumed() { client.resume() }
     }
 }

@@ -1,33 +1,28 @@
 import Elemental
 import ElementalWire
+import SerialLines
 
 /// The values that the device was sent and may still refuse, until it has answered a ping that was sent behind them.
 struct UnconfirmedValues {
-    /// The most that are remembered. Who sets more within a round trip is not told of refusals of the rest.
+    /// Refusals beyond this number are not reported.
     static let maximumCount = 1024
 
-    /// Those in front of the ping that is under way, and those behind it.
-    private var confirming: [SetValue] = []
-    private var waiting: [SetValue] = []
-    /// The number of the ping that is under way.
-    private var ping: UInt64?
+    private var items: [SetValue] = []
+    /// How many of ``items`` are in front of the ping that is under way; `nil` if none is.
+    private var confirmingCount: Int?
     private var lastPing: UInt64 = 0
 
     mutating func add(_ item: SetValue) {
-        if confirming.count + waiting.count < Self.maximumCount { waiting.append(item) }
+        if items.count < Self.maximumCount { items.append(item) }
     }
 
     /// Whether a ping is to be sent.
-    var needsPing: Bool { ping == nil && !waiting.isEmpty }
+    var needsPing: Bool { confirmingCount == nil && !items.isEmpty }
 
-    /// A ping is being sent.
-    ///
-    /// - Returns: its number.
+    /// - Returns: the number of the ping that is being sent.
     mutating func beginPing() -> UInt64 {
         lastPing += 1
-        ping = lastPing
-        confirming = waiting
-        waiting = []
+        confirmingCount = items.count
         return lastPing
     }
 
@@ -35,33 +30,33 @@ struct UnconfirmedValues {
     ///
     /// - Returns: the values that it did not refuse.
     mutating func answered(_ number: UInt64) -> [SetValue] {
-        guard number == ping else { return [] }
-        ping = nil
-        defer { confirming = [] }
-        return confirming
+        guard number == lastPing, let count = confirmingCount else { return [] }
+        confirmingCount = nil
+        defer { items.removeFirst(count) }
+        return Array(items.prefix(count))
     }
 
     /// The device has refused a value of the element: any of those that it was sent.
     ///
-    /// - Returns: what that may have been.
+    /// - Returns: the values that it may have refused.
     mutating func refused(_ id: Int8) -> [SetValue] {
-        let items = (confirming + waiting).filter { $0.element.id == id }
-        confirming.removeAll { $0.element.id == id }
-        waiting.removeAll { $0.element.id == id }
-        return items
+        let refused = items.filter { $0.element.id == id }
+        confirmingCount = confirmingCount.map { items.prefix($0).count { $0.element.id != id } }
+        items.removeAll { $0.element.id == id }
+        return refused
     }
 
     /// Forgets all, at the end of a session.
     ///
-    /// - Returns: what was not confirmed.
+    /// - Returns: the values that were not confirmed.
     mutating func removeAll() -> [SetValue] {
         defer { self = UnconfirmedValues() }
-        return confirming + waiting
+        return items
     }
 }
 
 /// A value for the device.
-struct SetValue {
+struct SetValue: LineQueueItem {
     let element: ElementDefinition
     let value: ElementValue
     /// The client that set it; `nil` for the gateway, which restores it.
@@ -69,6 +64,7 @@ struct SetValue {
     /// Until the device has had the time to refuse it.
     var decision: PendingDecision?
 
+    var latest: Int8? { element.latest ? element.id : nil }
     /// The bytes of its frame.
-    var frameByteCount: Int { Envelope.streamByteCount + value.wireByteCount }
+    var byteCount: Int { Envelope.streamByteCount + value.wireByteCount }
 }

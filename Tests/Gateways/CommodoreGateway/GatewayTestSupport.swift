@@ -1,5 +1,6 @@
 import Elemental
 import NIOCore
+import NIOEmbedded
 import PETSCII
 import Testing
 
@@ -14,10 +15,10 @@ final class ModemBench: ModemOwner {
     /// The time, which only ``pass(_:)`` moves.
     private(set) var now = NIODeadline.uptimeNanoseconds(1_000_000_000)
 
-    init(allowsMemory: Bool = false, settings: Modem.Settings = Modem.Settings()) {
-        let standard = CommodoreElements.machine + (allowsMemory ? CommodoreElements.ofMemory : [])
-        let addresses = Addresses(characterSet: .lowerCase, standardElements: standard.map(\.definition))
-        made = Modem(settings: settings, addresses: addresses, owner: self)
+    init(allowsMemory: Bool = false) {
+        var configuration = GatewayConfiguration()
+        configuration.allowsMemory = allowsMemory
+        made = Modem(configuration, eventLoop: EmbeddedEventLoop(), owner: self)
         made?.lineOpened()
     }
 

@@ -120,7 +120,7 @@ struct NativeTests {
             bench.take(UInt8(step % 16), CommodoreElements.border)
             if step % 100 == 0 { bench.take("\(step / 100) ", CommodoreElements.print) }
             bytes += bench.pass(.milliseconds(2))
-            #expect(bench.modem.waitingByteCount < 60)
+            #expect(bench.modem.queue.items.byteCount < 60)
         }
         bytes += bench.pass(.seconds(2))
         let all = try #require(records(bytes))
@@ -188,7 +188,7 @@ struct NativeTests {
         bench.send(.stopWiFi)
         bench.send(.startWebSocket(Array("elemental:plain".utf8)))
         #expect(bench.answer(to: .send(envelope(5, [1]))).suffix(2) == [1, 0])
-        #expect(bench.elements == CommodoreElements.machine.map(\.definition))
+        #expect(bench.elements == CommodoreElements.machine(allowsMemory: false).map(\.definition))
     }
 
     @Test

@@ -62,7 +62,7 @@ struct OutputTests {
     func answersGoBeforeDataButNotIntoARecord() {
         var queue = OutputQueue()
         func item(_ bytes: [UInt8]) -> OutputQueue.Item {
-            OutputQueue.Item(bytes: bytes, latest: nil, sharesRecord: false, time: start)
+            OutputQueue.Item(bytes: bytes, time: start)
         }
         append(item([7, 8, 9]), &queue)
         append(item([10]), &queue)
@@ -80,7 +80,7 @@ struct OutputTests {
         for _ in 0..<100_000 { queue.append(answer: [1, 0]) }
         let bytes = queue.take(1_000_000, at: start)
         #expect(bytes.count == OutputQueue.maximumAnswerByteCount)
-        #expect(queue.counts.dropped == 100_000 - UInt32(OutputQueue.maximumAnswerByteCount) / 2)
+        #expect(queue.counts.unsent == 100_000 - UInt32(OutputQueue.maximumAnswerByteCount) / 2)
     }
 
     @Test
@@ -94,7 +94,7 @@ struct OutputTests {
             }
             if round % 3 == 0 { _ = queue.take(5, at: start) }
         }
-        #expect(queue.byteCount <= 6)
+        #expect(queue.items.byteCount <= 6)
         let rest = queue.take(1000, at: start)
         #expect(rest.suffix(6).contains(UInt8(1999 % 200)))
     }
@@ -102,7 +102,7 @@ struct OutputTests {
     @Test
     func waitingIsTimed() {
         var queue = OutputQueue()
-        append(OutputQueue.Item(bytes: [1, 2], latest: nil, sharesRecord: true, time: start), &queue)
+        append(OutputQueue.Item(bytes: [1, 2], sharesRecord: true, time: start), &queue)
         _ = queue.take(3, at: start + .milliseconds(10))
         _ = queue.take(3, at: start + .milliseconds(30))
         #expect(queue.delay == .milliseconds(30))

@@ -1,4 +1,5 @@
 import ElementalWire
+import SerialLines
 import Testing
 
 @testable import SerialGateway
@@ -14,23 +15,23 @@ struct DeviceQueueTests {
 
     @Test
     func itIsFullAtItsBound() {
-        var queue = DeviceQueue()
+        var queue = LineQueue<SetValue>(maximumByteCount: DeviceService.maximumQueuedByteCount)
         var count: UInt32 = 0
         while queue.append(item(.uint32(count), Self.count)) { count += 1 }
-        #expect(Int(count) == DeviceQueue.maximumByteCount / 9)
-        #expect(queue.byteCount <= DeviceQueue.maximumByteCount)
+        #expect(Int(count) == DeviceService.maximumQueuedByteCount / 9)
+        #expect(queue.byteCount <= DeviceService.maximumQueuedByteCount)
         #expect(queue.first?.value == .uint32(0))
-        queue.removeFirst()
+        queue.popFirst()
         let fits = queue.append(item(.uint32(count), Self.count))
         #expect(fits)
         let all = queue.removeAll()
         #expect(all.map(\.value) == (1...count).map { .uint32($0) })
-        #expect(queue.byteCount == 0 && queue.first == nil)
+        #expect(queue.byteCount == 0 && queue.first?.value == nil)
     }
 
     @Test
     func ofALatestElementTheNewestWaitsInTheFirstOnesPlace() {
-        var queue = DeviceQueue()
+        var queue = LineQueue<SetValue>(maximumByteCount: DeviceService.maximumQueuedByteCount)
         var isAllTaken = queue.append(item(.int16(1), Self.motion))
         isAllTaken = queue.append(item(.uint32(7), Self.count)) && isAllTaken
         for number in 2...10_000 as ClosedRange<Int16> {

@@ -111,11 +111,12 @@ public enum CommodoreElements {
     /// Whether the element is about the line rather than told by a program.
     static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
 
-    /// The machine's elements without those of its memory.
-    static let machine: [any AnyElement] =
+    /// The machine's elements.
+    static func machine(allowsMemory: Bool) -> [any AnyElement] {
         [border, background, print, line, joystick1, joystick2] + frequencies + waveforms + volumes
-        + [spriteX, spriteY, jiffies]
-    static let ofMemory: [any AnyElement] = [memoryWrite, memoryRead, memory]
+            + [spriteX, spriteY, jiffies] + (allowsMemory ? [memoryWrite, memoryRead, memory] : [])
+    }
+
     static let own: [any AnyElement] = [
         present, program, queued, delay, recordsSent, commandsReceived, replaced, unsent, skipped, name, said, say,
     ]
@@ -127,7 +128,7 @@ public enum CommodoreElements {
     ///   - allowsMemory: whether clients may read and write the machine's memory.
     ///   - isVirtual: whether the machine is a virtual one, with a screen, a keyboard and joysticks for clients.
     public static func catalogue(allowsMemory: Bool = false, isVirtual: Bool = false) -> ElementCatalogue {
-        let machine = machine + (allowsMemory ? ofMemory : [])
+        let machine = machine(allowsMemory: allowsMemory)
         return isVirtual
             ? catalogue(of: machine.map { movable($0.definition) }, own + ofVirtualMachine) : catalogue(of: machine)
     }

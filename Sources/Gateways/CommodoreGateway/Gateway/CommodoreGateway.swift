@@ -52,23 +52,27 @@ public final class CommodoreGateway: Sendable {
             elements: CommodoreElements.catalogue(allowsMemory: configuration.allowsMemory, isVirtual: isVirtual),
             configuration: serviceConfiguration)
         self.service.onAnyValue { [weak self] element, value, device in
-            guard let server = self?.state.withLock({ $0.server }) else { return }
-            server.value.take(value, of: element, from: device)
+            self?.server?.take(value, of: element, from: device)
         }
         guard isVirtual else { return }
         self.service.onEvent { [weak self] event in
-            guard let server = self?.state.withLock({ $0.server }) else { return }
+            guard let panel = self?.server?.panel else { return }
             switch event {
-            case .deviceConnected: server.value.clientConnected()
-            case .deviceDisconnected(let device, _): server.value.clientDisconnected(device)
+            case .deviceConnected: panel.screen.clientsChanged()
+            case .deviceDisconnected(let device, _):
+                panel.release(device)
+                panel.screen.clientsChanged()
             default: break
             }
         }
         self.service.onConnectionRequest { [weak self] _ in
-            self?.state.withLock { $0.server }?.value.clientIsConnecting()
+            self?.server?.panel?.screen.refresh()
             return .accept
         }
     }
+
+    /// While the line is open. On the event loop only.
+    private var server: GatewayServer? { state.withLock { $0.server }?.value }
 
     /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
     @discardableResult
@@ -84,27 +88,9 @@ public final class CommodoreGateway: Sendable {
     /// - Throws: ``GatewayError`` if the line cannot be opened.
     public func openLine() async throws(GatewayError) {
         let (line, machine) = try await makeLine()
-        var settings = Modem.Settings()
-        settings.lineRate = Double(configuration.baud) / 10
-        settings.slowRate = configuration.bytesPerSecond
-        settings.fastRate = configuration.fastBytesPerSecond
-        if machine != nil {
-            // This line has no noise, but the virtual machine pauses while the computer is busy.
-            settings.silence = .seconds(3)
-        }
-        let memory = configuration.allowsMemory ? CommodoreElements.ofMemory : []
-        let standardElements = (CommodoreElements.machine + memory).map(\.definition)
-        let (eventLoop, service) = (eventLoop, service)
-        await eventLoop.run { [self, settings] in
-            var addresses = Addresses(
-                characterSet: configuration.characterSet, standardElements: standardElements,
-                hubs: configuration.hubs,
-                hubPingInterval: TimeAmount(configuration.hubPingInterval), eventLoop: eventLoop)
-            let panel = machine.map { VirtualPanel($0, service: service, eventLoop: eventLoop) }
-            if panel != nil { addresses.ownElements += CommodoreElements.ofVirtualMachine }
+        await eventLoop.run { [self] in
             let server = GatewayServer(
-                line: line.value, panel: panel, service: service, eventLoop: eventLoop, settings: settings,
-                addresses: addresses
+                line: line.value, machine: machine, service: service, configuration: configuration, eventLoop: eventLoop
             ) { [events] event in events.emit(event) }
             state.withLock { state in
                 state.server = NIOLoopBound(server, eventLoop: eventLoop)
@@ -126,9 +112,7 @@ public final class CommodoreGateway: Sendable {
 
     /// How many pictures of the virtual machine were rendered so far.
     var renderedPictureCount: Int {
-        get async {
-            await eventLoop.run { [self] in state.withLock { $0.server }?.value.renderedPictureCount ?? 0 }
-        }
+        get async { await eventLoop.run { [self] in server?.panel?.screen.renderedCount ?? 0 } }
     }
 
     /// Opens the line, publishes and serves until the task is cancelled or a service group shuts it down gracefully.
@@ -155,15 +139,10 @@ public final class CommodoreGateway: Sendable {
             let machine = try VirtualMachine(program, standard: standard, baud: configuration.baud)
             let eventLoop = eventLoop
             let line = await eventLoop.run {
-                let line: any Line = VirtualLine(machine, on: eventLoop)
-                return NIOLoopBound(line, eventLoop: eventLoop)
+                NIOLoopBound(VirtualLine(machine, on: eventLoop) as any Line, eventLoop: eventLoop)
             }
             return (line, machine)
         }
-        do throws(LineError) {
-            return (try await place.open(on: eventLoop), nil)
-        } catch {
-            throw GatewayError(.lineUnavailable, error.description)
-        }
+        return (try await place.line(on: eventLoop), nil)
     }
 }

@@ -8,30 +8,26 @@ final class GatewayServer {
     private let service: ElementalService
     private let line: any Line
     /// The screen, keyboard and joysticks of a virtual machine.
-    private let panel: VirtualPanel?
-    private let standardElements: [ElementDefinition]
+    let panel: VirtualPanel?
     private let tell: @Sendable (GatewayEvent) -> Void
     private var modem: Modem?
     private var timer: Scheduled<Void>?
     private var timerTime: NIODeadline?
     private var statisticsTimer: Scheduled<Void>?
-    /// What clients have queued for the machine; some clients are paused.
-    private var shares = ClientShares<ElementalDevice>()
     private var isStopped = false
 
     private static let statisticsInterval = TimeAmount.seconds(1)
 
     init(
-        line: any Line, panel: VirtualPanel? = nil, service: ElementalService, eventLoop: any EventLoop,
-        settings: Modem.Settings, addresses: Addresses, tell: @escaping @Sendable (GatewayEvent) -> Void
+        line: any Line, machine: VirtualMachine?, service: ElementalService, configuration: GatewayConfiguration,
+        eventLoop: any EventLoop, tell: @escaping @Sendable (GatewayEvent) -> Void
     ) {
         self.line = line
-        self.panel = panel
-        standardElements = addresses.standardElements
         self.service = service
         self.eventLoop = eventLoop
         self.tell = tell
-        modem = Modem(settings: settings, addresses: addresses, owner: self)
+        panel = machine.map { VirtualPanel($0, service: service, eventLoop: eventLoop) }
+        modem = Modem(configuration, isVirtual: machine != nil, eventLoop: eventLoop, owner: self)
     }
 
     func start() {
@@ -43,10 +39,7 @@ final class GatewayServer {
     }
 
     private func publishStatistics() {
-        if let modem {
-            modem.publishStatistics()
-            shares.settle(gone: modem.queuedByteCount - modem.waitingByteCount)
-        }
+        modem?.publishStatistics()
         statisticsTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.statisticsInterval) { [weak self] in
             self?.publishStatistics()
         }
@@ -59,7 +52,11 @@ final class GatewayServer {
         statisticsTimer?.cancel()
         timer?.cancel()
         modem?.lineLost()
-        for device in shares.removeAll() { device.resume() }
+        resumeClients()
+    }
+
+    private func resumeClients() {
+        for device in modem?.queue.items.takeResumed() ?? [] { device.resume() }
     }
 
     /// A client sent a value.
@@ -74,37 +71,17 @@ final class GatewayServer {
             }
             return
         }
-        let queued = modem.queuedByteCount
-        let reason = modem.take(value, of: element, from: device.name, at: .now())
+        let before = modem.queue.items.byteCount(of: device)
+        let reason = modem.take(value, of: element, from: device.name, device: device, at: .now())
         if let reason {
             tell(.refused(element, device: device, reason: reason))
             service.refuse(element, from: device, ValueRefusal(reason))
         }
         // A device that cannot receive it must not keep it from the others.
         if reason == nil, element.access.contains(.read) { _ = try? service.send(value, to: element) }
-        if !element.latest {
-            let byteCount = modem.queuedByteCount - queued
-            let isToWait = shares.note(
-                device, byteCount, queued: modem.queuedByteCount, waiting: modem.waitingByteCount)
-            if isToWait { device.pause() }
-        }
+        if modem.queue.items.pauses(device, before: before) { device.pause() }
         pump()
     }
-
-    /// A client is about to connect, and may be refused yet.
-    func clientIsConnecting() { panel?.screen.refresh() }
-
-    /// A client has connected.
-    func clientConnected() { panel?.screen.clientsChanged() }
-
-    /// A client has disconnected.
-    func clientDisconnected(_ device: ElementalDevice) {
-        panel?.release(device)
-        panel?.screen.clientsChanged()
-    }
-
-    /// How many pictures were rendered so far.
-    var renderedPictureCount: Int { panel?.screen.renderedCount ?? 0 }
 
     /// Writes what may be sent now, and schedules the rest.
     private func pump() {
@@ -115,8 +92,7 @@ final class GatewayServer {
             let bytes = modem.output(at: now)
             if !bytes.isEmpty { line.write(bytes) }
         }
-        let waiting = modem.waitingByteCount
-        for device in shares.takeResumed(gone: modem.queuedByteCount - waiting, waiting: waiting) { device.resume() }
+        resumeClients()
         schedule(line.isWritable ? modem.wakeTime : modem.silenceTime)
     }
 
@@ -169,7 +145,7 @@ extension GatewayServer: ModemOwner {
     }
 
     func modem(replacesElements elements: [ElementDefinition]) {
-        let isStandard = elements == standardElements
+        let isStandard = elements == modem?.standardElements
         service.update(
             elements: panel.map { $0.catalogue(of: elements, isStandard: isStandard) }
                 ?? CommodoreElements.catalogue(of: elements),

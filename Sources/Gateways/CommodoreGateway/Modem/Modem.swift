@@ -5,11 +5,19 @@ import NIOCore
 /// bytes and events. No sockets, no timers; used on the gateway's event loop only.
 final class Modem {
     private var parser = CommandParser()
-    private var queue = OutputQueue()
+    var queue = OutputQueue()
     private var pace: Pace
-    private let settings: Settings
-    private let addresses: Addresses
+    let configuration: GatewayConfiguration
+    let eventLoop: any EventLoop
     private unowned let owner: any ModemOwner
+    /// The elements of a program that declares none.
+    let standardElements: [ElementDefinition]
+    /// The gateway's own elements.
+    let ownElements: [any AnyElement]
+    /// The silence after which an incomplete command is dropped. A program's commands leave the KERNAL's buffer without a
+    /// pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose loss it
+    /// survives, and by then a new command is expected.
+    private let silence: TimeAmount
     private var ssid: [UInt8]?
     private(set) var session: (any ProgramSession)?
     private var address: [UInt8] = []
@@ -17,9 +25,13 @@ final class Modem {
     private var isLineOpen = false
     /// When the last byte of an incomplete command arrived.
     private var lastByteTime: NIODeadline?
+    /// The newest value of each `latest` element from clients, for a program that connects later.
     private(set) var state: [Int8: ElementValue] = [:]
-    private var counts = Counts()
+    private var commandCount: UInt32 = 0
+    /// The client whose value is being taken.
+    private var sender: ElementalDevice?
     private var publishedStatistics: [UInt32] = []
+    /// The elements of the machine. Setting it replaces the service's catalogue.
     var machineElements: [ElementDefinition] {
         didSet {
             guard machineElements != oldValue else { return }
@@ -31,39 +43,27 @@ final class Modem {
         }
     }
 
-    /// The settings of a line.
-    struct Settings {
-        /// The line's capacity in bytes per second.
-        var lineRate = 120.0
-        /// Bytes per second for programs that read one byte per frame.
-        var slowRate = 50.0
-        /// The minimum of bytes per second that other programs read.
-        var fastRate = 200.0
-        /// The silence after which an incomplete command is dropped. A program's commands leave the KERNAL's buffer without
-        /// a pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose
-        /// loss it survives, and by then a new command is expected.
-        var silence = TimeAmount.milliseconds(300)
-    }
-
-    private struct Counts {
-        var commands: UInt32 = 0
-        var unsent: UInt32 = 0
-    }
-
-    init(settings: Settings, addresses: Addresses, owner: any ModemOwner) {
-        self.settings = settings
-        self.addresses = addresses
+    /// - Parameter isVirtual: whether the machine is a virtual one.
+    init(
+        _ configuration: GatewayConfiguration, isVirtual: Bool = false, eventLoop: any EventLoop, owner: any ModemOwner
+    ) {
+        self.configuration = configuration
+        self.eventLoop = eventLoop
         self.owner = owner
-        machineElements = addresses.standardElements
-        pace = Self.pace(settings, .byteAFrame)
+        standardElements = CommodoreElements.machine(allowsMemory: configuration.allowsMemory).map(\.definition)
+        machineElements = standardElements
+        ownElements = CommodoreElements.own + (isVirtual ? CommodoreElements.ofVirtualMachine : [])
+        // A virtual machine's line has no noise, but it pauses while the computer is busy.
+        silence = isVirtual ? .seconds(3) : .milliseconds(300)
+        pace = Self.pace(configuration, readsFast: false)
     }
 
-    private static func pace(_ settings: Settings, _ reading: ProgramReading) -> Pace {
-        switch reading {
-        case .byteAFrame:
-            Pace(lineRate: min(settings.lineRate, settings.slowRate), readRate: settings.slowRate)
-        case .fast: Pace(lineRate: settings.lineRate, readRate: settings.fastRate)
-        }
+    private static func pace(_ configuration: GatewayConfiguration, readsFast: Bool) -> Pace {
+        // A byte takes 10 bits.
+        let (lineRate, slowRate) = (Double(configuration.baud) / 10, configuration.bytesPerSecond)
+        return readsFast
+            ? Pace(lineRate: lineRate, readRate: configuration.fastBytesPerSecond)
+            : Pace(lineRate: min(lineRate, slowRate), readRate: slowRate)
     }
 
     // MARK: The line
@@ -79,9 +79,7 @@ final class Modem {
     func lineLost() {
         isLineOpen = false
         lastByteTime = nil
-        parser.reset()
-        hangUp()
-        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
+        terminalIsNotReady()
         owner.modem(publishes: .bool(false), of: CommodoreElements.present.definition)
     }
 
@@ -98,11 +96,11 @@ final class Modem {
     func terminalIsNotReady() {
         parser.reset()
         hangUp()
-        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
+        queue.removeAll()
     }
 
     private func execute(_ command: ModemCommand, _ now: NIODeadline) {
-        counts.commands &+= 1
+        commandCount &+= 1
         switch command {
         case .setSSID(let bytes):
             ssid = bytes
@@ -115,8 +113,8 @@ final class Modem {
             // A program starts with this command: nothing meant for an earlier program may reach it, and the answer has to
             // arrive while it still discards its input.
             hangUp()
-            counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeAll())
-            pace = Self.pace(settings, .byteAFrame)
+            queue.removeAll()
+            pace = Self.pace(configuration, readsFast: false)
             answer(.ok)
         case .startWebSocket(let bytes): connect(bytes, now)
         case .send(let message):
@@ -135,10 +133,23 @@ final class Modem {
             hangUp()
         }
         address = bytes
-        let session = addresses.session(for: target, host: self)
+        let session = makeSession(for: target)
         self.session = session
-        pace = Self.pace(settings, session.reading)
+        pace = Self.pace(configuration, readsFast: session.readsFast)
         session.open(at: now)
+    }
+
+    private func makeSession(for address: ProgramAddress) -> any ProgramSession {
+        switch address {
+        case .elemental(let name): NativeSession(name: name, modem: self)
+        case .webSocket(let text):
+            if let url = configuration.hubs[text] {
+                HubRelaySession(url: url, modem: self)
+            } else {
+                // The chat program has a fixed address: whatever it is, the gateway itself is its hub.
+                ChatSession(modem: self)
+            }
+        }
     }
 
     private func answer(_ result: ModemResult) {
@@ -152,7 +163,7 @@ final class Modem {
         guard let session else { return }
         self.session = nil
         session.end()
-        counts.unsent &+= UInt32(truncatingIfNeeded: queue.removeData())
+        queue.removeData()
         guard isConnected else { return }
         isConnected = false
         owner.modem(publishes: .string(""), of: CommodoreElements.program.definition)
@@ -163,7 +174,7 @@ final class Modem {
 
     /// Handles the timers that are due.
     func wake(at now: NIODeadline) {
-        if let time = lastByteTime, now >= time + settings.silence {
+        if let time = lastByteTime, now >= time + silence {
             lastByteTime = nil
             if parser.silence() { answer(.invalidCommand) }
         }
@@ -178,7 +189,7 @@ final class Modem {
 
     /// As ``wakeTime``, while the line is not writable.
     var silenceTime: NIODeadline? {
-        [lastByteTime.map { $0 + settings.silence }, session?.wakeTime].compactMap { $0 }.min()
+        [lastByteTime.map { $0 + silence }, session?.wakeTime].compactMap { $0 }.min()
     }
 
     /// The bytes that may be written to the line now.
@@ -194,8 +205,12 @@ final class Modem {
     /// A client sent a value.
     ///
     /// - Returns: why it is not sent to the machine, or nil.
-    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> String?
-    {
+    func take(
+        _ value: ElementValue, of element: ElementDefinition, from client: String, device: ElementalDevice? = nil,
+        at now: NIODeadline
+    ) -> String? {
+        sender = device
+        defer { sender = nil }
         if element.latest { state[element.id] = value }
         let taken = isConnected ? session?.take(value, of: element, from: client, at: now) : nil
         switch taken {
@@ -203,31 +218,25 @@ final class Modem {
             owner.modemHasOutput()
             return nil
         case .refused(let reason):
-            counts.unsent &+= 1
+            queue.counts.unsent &+= 1
             return reason
         case .unwanted, nil:
             // The next program gets the values of `latest` elements.
             if element.latest { return nil }
-            counts.unsent &+= 1
+            queue.counts.unsent &+= 1
             return isConnected ? "the program does not accept it" : "no program is connected"
         }
     }
-
-    /// The bytes of queued values.
-    var waitingByteCount: Int { queue.byteCount }
-
-    /// The total of bytes ever queued for the machine.
-    var queuedByteCount: Int { queue.addedByteCount }
 
     /// Publishes the statistics that changed.
     func publishStatistics() {
         let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
         let numbers: [(Element<UInt32>, UInt32)] = [
-            (CommodoreElements.queued, UInt32(clamping: queue.byteCount)), (CommodoreElements.delay, delay),
+            (CommodoreElements.queued, UInt32(clamping: queue.items.byteCount)), (CommodoreElements.delay, delay),
             (CommodoreElements.recordsSent, queue.counts.records),
-            (CommodoreElements.commandsReceived, counts.commands),
+            (CommodoreElements.commandsReceived, commandCount),
             (CommodoreElements.replaced, queue.counts.replaced),
-            (CommodoreElements.unsent, counts.unsent &+ queue.counts.dropped),
+            (CommodoreElements.unsent, queue.counts.unsent),
             (CommodoreElements.skipped, UInt32(truncatingIfNeeded: parser.skippedByteCount)),
         ]
         for (index, (element, number)) in numbers.enumerated()
@@ -238,7 +247,10 @@ final class Modem {
     }
 }
 
-extension Modem: ProgramHost {
+// MARK: - For sessions
+
+extension Modem {
+    /// The connection was opened.
     func connected(_ session: any ProgramSession) {
         guard session === self.session, !isConnected else { return }
         isConnected = true
@@ -247,18 +259,25 @@ extension Modem: ProgramHost {
         owner.modemConnected(session.name)
     }
 
+    /// The connection failed or was closed.
     func disconnected(_ session: any ProgramSession) {
         guard session === self.session else { return }
         hangUp()
         answer(.disconnected)
     }
 
+    /// Sends data to the machine.
+    ///
+    /// - Returns: whether there was room.
     func send(_ item: OutputQueue.Item, from session: any ProgramSession) -> Bool {
+        var item = item
+        item.client = sender
         guard session === self.session, queue.append(item) else { return false }
         owner.modemHasOutput()
         return true
     }
 
+    /// Sends a value to all clients.
     func publish(_ value: ElementValue, of element: ElementDefinition) {
         if element.latest, element.access.contains(.write) { state[element.id] = value }
         owner.modem(publishes: value, of: element)

@@ -9,41 +9,35 @@ import SignalR
 /// broadcasts is rewritten without its invocation identifier, since it expects no answer. And it looks for a message's
 /// parts at fixed places, while hubs write the same message in more than one way: messages for it are written as it
 /// reads them.
-final class HubRelaySession: ProgramSession {
+final class HubRelaySession: ChatProgramSession {
     let name = "hub"
-    let reading = ProgramReading.byteAFrame
     private(set) var wakeTime: NIODeadline?
 
     private let url: String
-    /// How long the program may be silent before the gateway pings its hub.
-    private let pingInterval: TimeAmount
-    private let eventLoop: any EventLoop
-    private unowned let host: any ProgramHost
+    unowned let modem: Modem
     private var socket: HubSocket?
     private var isOver = false
     /// Bytes from the hub that are not a whole message yet.
     private var pending = ByteBuffer()
-    private var isHandshakeDone = false
+    private(set) var isHandshakeDone = false
 
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
-    /// The end of a handshake message.
-    private static let separator: UInt8 = 0x1E
     /// The maximum length of a hub's message: more could not be shown anyway.
     private static let maximumMessage = 64 * 1024
     /// Bytes of the payload of one record: the program of "Cloud enabled Commodore 64" does not survive 255.
     private static let maximumRecord = 254
 
-    init(url: String, pingInterval: TimeAmount, eventLoop: any EventLoop, host: any ProgramHost) {
+    init(url: String, modem: Modem) {
         self.url = url
-        self.pingInterval = pingInterval
-        self.eventLoop = eventLoop
-        self.host = host
+        self.modem = modem
     }
+
+    private var pingInterval: TimeAmount { TimeAmount(modem.configuration.hubPingInterval) }
 
     func open(at now: NIODeadline) {
         do throws(SignalRError) {
             socket = try HubSocket(
-                url, on: eventLoop,
+                url, on: modem.eventLoop,
                 opened: { [weak self] in self?.opened() },
                 received: { [weak self] in self?.received($0) },
                 closed: { [weak self] _ in self?.closed() })
@@ -62,13 +56,13 @@ final class HubRelaySession: ProgramSession {
     private func opened() {
         guard !isOver else { return }
         wakeTime = .now() + pingInterval
-        host.connected(self)
+        modem.connected(self)
     }
 
     private func closed() {
         guard !isOver else { return }
         end()
-        host.disconnected(self)
+        modem.disconnected(self)
     }
 
     func wake(at now: NIODeadline) {
@@ -93,24 +87,12 @@ final class HubRelaySession: ProgramSession {
             guard let (name, text) = ChatMessage.broadcast(body) else { continue }
             let (sender, words) = (ChatText.text(name), ChatText.text(text))
             socket.send(ByteBuffer(bytes: ChatMessage.invocation("Broadcast", sender, words)))
-            host.publish(.string(sender), of: CommodoreElements.name.definition)
-            host.publish(.string(words), of: CommodoreElements.said.definition)
+            publish(words, from: sender)
         }
         return .ok
     }
 
     // MARK: - To the program
-
-    func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
-        guard element.id == CommodoreElements.say.id, case .string(let text) = value, isHandshakeDone else {
-            return .unwanted
-        }
-        for payload in ChatMessage.payloads(sender: ChatText.bytes(client), text: ChatText.bytes(text))
-        where !send(payload) {
-            return .refused("the queue for the machine is full")
-        }
-        return .queued
-    }
 
     private func received(_ bytes: ByteBuffer) {
         guard !isOver else { return }
@@ -148,16 +130,11 @@ final class HubRelaySession: ProgramSession {
         if let body = ChatMessage.bodies(of: message).first, let (name, text) = ChatMessage.news(body) {
             let sender = ChatText.bytes(String(decoding: name, as: UTF8.self))
             let words = ChatText.bytes(String(decoding: text, as: UTF8.self))
-            for payload in ChatMessage.payloads(sender: sender, text: words) { send(payload) }
+            show(words, from: sender, .now())
             return
         }
         for start in stride(from: 0, to: message.count, by: Self.maximumRecord) {
-            send(Array(message[start..<min(start + Self.maximumRecord, message.count)]))
+            send(Array(message[start..<min(start + Self.maximumRecord, message.count)]), .now())
         }
-    }
-
-    @discardableResult
-    private func send(_ payload: [UInt8]) -> Bool {
-        host.send(OutputQueue.Item(bytes: payload, latest: nil, sharesRecord: false, time: .now()), from: self)
     }
 }

@@ -14,12 +14,9 @@ import struct Foundation.Data
 /// Texts are PETSCII on the line and Unicode on the network.
 final class NativeSession: ProgramSession {
     let name: String
-    let reading = ProgramReading.fast
+    let readsFast = true
     private(set) var wakeTime: NIODeadline?
-    private let characterSet: CommodoreCharacterSet
-    private let standard: [ElementDefinition]
-    private let own: [any AnyElement]
-    private unowned let host: any ProgramHost
+    unowned let modem: Modem
     /// Whether the program has sent an envelope: the first one may be its catalogue.
     private var hasSpoken = false
     /// Whether the program got the values that were set before it connected.
@@ -32,31 +29,20 @@ final class NativeSession: ProgramSession {
     /// The longest piece of memory that fits into an envelope after its address.
     static let maximumMemoryByteCount = maximumValueByteCount - 2
 
-    /// - Parameters:
-    ///   - standard: the elements of a program that declares none.
-    ///   - own: the gateway's own elements.
-    init(
-        name: String, characterSet: CommodoreCharacterSet, standard: [ElementDefinition], own: [any AnyElement],
-        host: any ProgramHost
-    ) {
+    init(name: String, modem: Modem) {
         self.name = name
-        self.characterSet = characterSet
-        self.standard = standard
-        self.own = own
-        self.host = host
+        self.modem = modem
     }
 
     func open(at now: NIODeadline) {
-        host.connected(self)
+        modem.connected(self)
         wakeTime = now + Self.patience
     }
 
     func wake(at now: NIODeadline) {
         wakeTime = nil
-        if host.machineElements == standard { greet(now) }
+        if modem.machineElements == modem.standardElements { greet(now) }
     }
-
-    func end() {}
 
     // MARK: From the machine
 
@@ -68,16 +54,17 @@ final class NativeSession: ProgramSession {
             if envelope.id == CompactCatalogue.identifier {
                 guard !hasSpoken, index == 0 else { return .error("Catalogue too late") }
                 do throws(CompactCatalogue.Problem) {
-                    host.machineElements = try CompactCatalogue.elements(in: envelope.value, besides: own)
+                    modem.machineElements = try CompactCatalogue.elements(
+                        in: envelope.value, besides: modem.ownElements)
                 } catch {
                     return .error("Catalogue: \(error.text)")
                 }
-            } else if !hasSpoken, index == 0, host.machineElements != standard {
-                host.machineElements = standard
+            } else if !hasSpoken, index == 0, modem.machineElements != modem.standardElements {
+                modem.machineElements = modem.standardElements
             }
             hasSpoken = true
             guard envelope.id != CompactCatalogue.identifier else { continue }
-            guard let element = host.machineElements.first(where: { $0.id == envelope.id }) else {
+            guard let element = modem.machineElements.first(where: { $0.id == envelope.id }) else {
                 return .error("Unknown element \(envelope.id)")
             }
             guard element.access.contains(.read) else { return .error("Element \(envelope.id) is write-only") }
@@ -85,9 +72,9 @@ final class NativeSession: ProgramSession {
             values.append((element, value))
         }
         // Values that clients set before the program connected win over the program's initial ones.
-        let wishes = isGreeted ? [:] : host.state
+        let wishes = isGreeted ? [:] : modem.state
         greet(now)
-        for (element, value) in values where wishes[element.id] == nil { host.publish(value, of: element) }
+        for (element, value) in values where wishes[element.id] == nil { modem.publish(value, of: element) }
         return .ok
     }
 
@@ -108,7 +95,7 @@ final class NativeSession: ProgramSession {
     }
 
     private func value(_ bytes: ArraySlice<UInt8>, of element: ElementDefinition) -> ElementValue? {
-        if element.type == .string { return .string(String(petscii: bytes, in: characterSet)) }
+        if element.type == .string { return .string(String(petscii: bytes, in: modem.configuration.characterSet)) }
         guard let value = bytes.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else { return nil }
         return element.allows(value) ? value : nil
     }
@@ -117,7 +104,7 @@ final class NativeSession: ProgramSession {
 
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken {
         // Until the program's first envelope, the elements may be those of another program.
-        guard hasSpoken || host.machineElements == standard else { return .unwanted }
+        guard hasSpoken || modem.machineElements == modem.standardElements else { return .unwanted }
         // The greeting will contain the value.
         if element.latest, !isGreeted { return .queued }
         return send(value, of: element, now)
@@ -128,15 +115,15 @@ final class NativeSession: ProgramSession {
         guard !isGreeted else { return }
         isGreeted = true
         wakeTime = nil
-        for element in host.machineElements {
-            if let value = host.state[element.id] { _ = send(value, of: element, now) }
+        for element in modem.machineElements {
+            if let value = modem.state[element.id] { _ = send(value, of: element, now) }
         }
     }
 
     private func send(_ value: ElementValue, of element: ElementDefinition, _ now: NIODeadline) -> Taken {
         switch (value, element.id) {
         case (.string(let text), _):
-            return send(text: [UInt8](petscii: text, in: characterSet), of: element, now)
+            return send(text: [UInt8](petscii: text, in: modem.configuration.characterSet), of: element, now)
         case (.data(let bytes), CommodoreElements.memoryWrite.id) where isStandard(element):
             return write(Array(bytes), element, now)
         case (.data(let bytes), CommodoreElements.memoryRead.id) where isStandard(element):
@@ -152,7 +139,7 @@ final class NativeSession: ProgramSession {
         }
     }
 
-    private func isStandard(_ element: ElementDefinition) -> Bool { standard.contains(element) }
+    private func isStandard(_ element: ElementDefinition) -> Bool { modem.standardElements.contains(element) }
 
     private func send(text: [UInt8], of element: ElementDefinition, _ now: NIODeadline) -> Taken {
         guard !element.latest || text.count <= Self.maximumValueByteCount else {
@@ -161,7 +148,7 @@ final class NativeSession: ProgramSession {
         var rest = text[...]
         repeat {
             guard case .queued = send(Array(rest.prefix(Self.maximumValueByteCount)), of: element, now) else {
-                return .refused("the queue for the machine is full")
+                return .queueFull
             }
             rest = rest.dropFirst(Self.maximumValueByteCount)
         } while !rest.isEmpty
@@ -188,6 +175,6 @@ final class NativeSession: ProgramSession {
         let header: [UInt8] = [UInt8(bitPattern: element.id), UInt8(value.count), 0, 0, 0]
         let item = OutputQueue.Item(
             bytes: header + value, latest: element.latest ? element.id : nil, sharesRecord: true, time: now)
-        return host.send(item, from: self) ? .queued : .refused("the queue for the machine is full")
+        return modem.send(item, from: self) ? .queued : .queueFull
     }
 }

@@ -16,7 +16,7 @@ package enum ModemCommand: Sendable, Hashable {
     /// The known codes.
     static let codes: ClosedRange<UInt8> = 1...6
     /// The maximum number of bytes in a command.
-    package static let maximumByteCount = 255
+    package static let maximumByteCount = ModemResult.maximumByteCount
 
     /// The command with that code, or nil if the code is unknown.
     init?(code: UInt8, bytes: [UInt8]) {
@@ -34,17 +34,12 @@ package enum ModemCommand: Sendable, Hashable {
     /// The encoded command, truncated to the maximum length.
     package var bytes: [UInt8] {
         switch self {
-        case .setSSID(let bytes): Self.frame(1, bytes)
-        case .setPassword(let bytes): Self.frame(2, bytes)
-        case .startWiFi: Self.frame(3, [])
-        case .stopWiFi: Self.frame(4, [])
-        case .startWebSocket(let bytes): Self.frame(5, bytes)
-        case .send(let bytes): Self.frame(6, bytes)
+        case .setSSID(let bytes): ModemResult.frame(1, bytes)
+        case .setPassword(let bytes): ModemResult.frame(2, bytes)
+        case .startWiFi: ModemResult.frame(3, [])
+        case .stopWiFi: ModemResult.frame(4, [])
+        case .startWebSocket(let bytes): ModemResult.frame(5, bytes)
+        case .send(let bytes): ModemResult.frame(6, bytes)
         }
-    }
-
-    private static func frame(_ code: UInt8, _ bytes: [UInt8]) -> [UInt8] {
-        let bytes = bytes.prefix(maximumByteCount)
-        return [code, UInt8(bytes.count)] + bytes
     }
 }

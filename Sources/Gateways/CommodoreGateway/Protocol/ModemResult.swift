@@ -31,7 +31,8 @@ package enum ModemResult: Sendable, Hashable {
         }
     }
 
-    private static func frame(_ code: UInt8, _ bytes: [UInt8]) -> [UInt8] {
+    /// A result or a command.
+    static func frame(_ code: UInt8, _ bytes: [UInt8]) -> [UInt8] {
         let bytes = bytes.prefix(maximumByteCount)
         return [code, UInt8(bytes.count)] + bytes
     }

@@ -30,12 +30,7 @@ package final class LineTerminal: Sendable {
         _ place: LinePlace, _ tell: @escaping @Sendable (Event) -> Void
     ) async throws(GatewayError) -> LineTerminal {
         let eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.any()
-        let line: NIOLoopBound<any Line>
-        do throws(LineError) {
-            line = try await place.open(on: eventLoop)
-        } catch {
-            throw GatewayError(.lineUnavailable, error.description)
-        }
+        let line = try await place.line(on: eventLoop)
         return await eventLoop.run {
             let latch = Latch()
             let end = End(line.value, eventLoop, latch, tell)
