@@ -9,16 +9,11 @@ import struct ElementalMicro.SerialIdentity
 /// Makes the device on a line a service, and passes values between it and the service's clients. Used on the line's event
 /// loop only, which is the service's too.
 final class DeviceService {
-    /// What a device says before it is a service.
-    private struct Introduction {
-        var hasHello = false
-        var identity: SerialIdentity?
-    }
-
     private enum Phase {
         /// There is no session.
         case away
-        case introducing(Introduction)
+        /// What the device has said so far.
+        case introducing(hasHello: Bool, SerialIdentity?)
         case present
     }
 
@@ -81,7 +76,7 @@ final class DeviceService {
     /// A session with the device has begun: both streams begin anew.
     func sessionBegan() {
         guard let session else { return }
-        phase = .introducing(Introduction())
+        phase = .introducing(hasHello: false, nil)
         introductionTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.introductionTime) { [weak self] in
             self?.session?.reject("the device does not say what it is")
         }
@@ -120,7 +115,7 @@ final class DeviceService {
     func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
         switch phase {
         case .away: return nil
-        case .introducing(let introduction): return introduced(introduction, id, bytes)
+        case .introducing(let hasHello, let identity): return introduced(hasHello, identity, id, bytes)
         case .present:
             if id >= 0 {
                 receivedValue(id, bytes)
@@ -134,21 +129,20 @@ final class DeviceService {
     }
 
     /// - Returns: why the device cannot be used, if so.
-    private func introduced(_ introduction: Introduction, _ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
-        var introduction = introduction
+    private func introduced(
+        _ hasHello: Bool, _ identity: SerialIdentity?, _ id: Int8, _ bytes: UnsafeRawBufferPointer
+    ) -> String? {
         switch id {
         case SystemElement.hello.rawValue:
             guard let hello = Hello(wireBytes: bytes), hello.features.isSuperset(of: [.catalogue, .ping]) else {
                 return "the device does not tell its elements"
             }
-            introduction.hasHello = true
+            phase = .introducing(hasHello: true, identity)
         case SerialIdentity.id:
             guard let identity = SerialIdentity(wireBytes: bytes) else { return "the device's name is not readable" }
-            introduction.identity = identity
+            phase = .introducing(hasHello: hasHello, identity)
         case SystemElement.catalogue.rawValue:
-            guard introduction.hasHello, let identity = introduction.identity else {
-                return "the device tells its elements before its name"
-            }
+            guard hasHello, let identity else { return "the device tells its elements before its name" }
             do throws(WireError) {
                 return begin(identity, try ElementCatalogue(wireBytes: bytes))
             } catch {
@@ -156,7 +150,6 @@ final class DeviceService {
             }
         default: break
         }
-        phase = .introducing(introduction)
         return nil
     }
 

@@ -17,7 +17,7 @@ final class LineSession: LineHandler {
     private let eventLoop: any EventLoop
     private weak var owner: DeviceService?
     private var link: SerialLink
-    private var decoder = LineSession.makeDecoder()
+    private var decoder = StreamDecoder(maximumValueByteCount: LineSession.maximumValueByteCount)
     /// The bytes of one portion.
     private let buffer: UnsafeMutableRawBufferPointer
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
@@ -39,10 +39,6 @@ final class LineSession: LineHandler {
     }
 
     deinit { buffer.deallocate() }
-
-    private static func makeDecoder() -> StreamDecoder {
-        StreamDecoder(maximumValueByteCount: maximumValueByteCount)
-    }
 
     func start() { line.start(self) }
 
@@ -149,7 +145,7 @@ final class LineSession: LineHandler {
     private func handle(_ event: SerialLink.Event) {
         switch event {
         case .opened:
-            decoder = Self.makeDecoder()
+            decoder = StreamDecoder(maximumValueByteCount: Self.maximumValueByteCount)
             owner?.sessionBegan()
         case .closed: owner?.sessionEnded()
         case .bytes(let bytes):

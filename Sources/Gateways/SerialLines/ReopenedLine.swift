@@ -69,7 +69,7 @@ final class ReopenedLine: Line, LineChannelOwner {
         guard handler != nil else { return }
         do throws(TerminalDevice.Failure) {
             switch source {
-            case .device(let path, let baud): adopt(try TerminalDevice.open(path, baud: baud))
+            case .device(let path, let baud): adopt(try TerminalDevice.openDevice(path, baud: baud))
             case .pseudoTerminal(let descriptor, _, _):
                 guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)

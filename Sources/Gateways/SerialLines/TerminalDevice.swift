@@ -47,8 +47,8 @@ package enum TerminalDevice {
     /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit, no flow control.
     ///
     /// - Parameter baud: one of ``bauds``.
-    static func open(_ path: String, baud: Int) throws(Failure) -> CInt {
-        let descriptor = openFile(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
+    static func openDevice(_ path: String, baud: Int) throws(Failure) -> CInt {
+        let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         do throws(Failure) {
             guard isatty(descriptor) == 1 else { throw Failure(number: ENOTTY) }
@@ -64,7 +64,7 @@ package enum TerminalDevice {
 
     /// Throws if a device cannot be opened.
     static func check(_ path: String, baud: Int) throws(Failure) {
-        let descriptor = try open(path, baud: baud)
+        let descriptor = try openDevice(path, baud: baud)
         // It would stay exclusive while another program has it open too.
         _ = ioctl(descriptor, UInt(TIOCNXCL))
         _ = close(descriptor)
@@ -74,7 +74,7 @@ package enum TerminalDevice {
     ///
     /// - Returns: this end, and the path of the other.
     package static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
-        let descriptor = openFile("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         do throws(Failure) {
             let path = try unlock(descriptor)
@@ -86,16 +86,6 @@ package enum TerminalDevice {
             _ = close(descriptor)
             throw error
         }
-    }
-
-    private static func openFile(_ path: String, _ flags: CInt) -> CInt {
-        #if canImport(Darwin)
-        Darwin.open(path, flags)
-        #elseif canImport(Musl)
-        Musl.open(path, flags)
-        #else
-        Glibc.open(path, flags)
-        #endif
     }
 
     /// Unlocks the other end.

@@ -29,8 +29,7 @@ final class ModemBench: ModemOwner {
 
     func modem(publishes value: ElementValue, of element: ElementDefinition) { published.append((element.id, value)) }
     func modem(replacesElements elements: [ElementDefinition]) { self.elements = elements }
-    func modemConnected(_ program: String) { programs.append(program) }
-    func modemDisconnected(_ program: String) { programs.append("-" + program) }
+    func modemChanged(_ program: String, isConnected: Bool) { programs.append((isConnected ? "" : "-") + program) }
     func modemHasOutput() {}
 
     func values<Value>(of element: Element<Value>) -> [Value] {

@@ -15,7 +15,8 @@ struct LineQueueTests {
         /// Whether the client has to wait that sends a value of so many bytes.
         mutating func send(_ client: String, _ byteCount: Int, latest: Int8? = nil) -> Bool {
             let before = queue.byteCount(of: client)
-            #expect(queue.append(Item(client: client, byteCount: byteCount, latest: latest)))
+            let hasRoom = queue.append(Item(client: client, byteCount: byteCount, latest: latest))
+            #expect(hasRoom)
             return queue.pauses(client, before: before)
         }
     }

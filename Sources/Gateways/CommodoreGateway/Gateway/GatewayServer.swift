@@ -10,11 +10,11 @@ final class GatewayServer {
     /// The screen, keyboard and joysticks of a virtual machine.
     let panel: VirtualPanel?
     private let tell: @Sendable (GatewayEvent) -> Void
+    /// `nil` once it is stopped.
     private var modem: Modem?
     private var timer: Scheduled<Void>?
     private var timerTime: NIODeadline?
     private var statisticsTimer: Scheduled<Void>?
-    private var isStopped = false
 
     private static let statisticsInterval = TimeAmount.seconds(1)
 
@@ -46,13 +46,13 @@ final class GatewayServer {
     }
 
     func stop() {
-        isStopped = true
         panel?.stop()
         line.stop()
         statisticsTimer?.cancel()
         timer?.cancel()
         modem?.lineLost()
         resumeClients()
+        modem = nil
     }
 
     private func resumeClients() {
@@ -61,7 +61,7 @@ final class GatewayServer {
 
     /// A client sent a value.
     func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
-        guard let modem, !isStopped else { return }
+        guard let modem else { return }
         if let panel, panel.has(element) {
             do throws(ValueRefusal) {
                 try panel.take(value, of: element, from: device)
@@ -85,7 +85,7 @@ final class GatewayServer {
 
     /// Writes what may be sent now, and schedules the rest.
     private func pump() {
-        guard let modem, !isStopped else { return }
+        guard let modem else { return }
         let now = NIODeadline.now()
         modem.wake(at: now)
         if line.isWritable {
@@ -153,19 +153,14 @@ extension GatewayServer: ModemOwner {
         panel?.elementsChanged(isStandard: isStandard)
     }
 
-    func modemConnected(_ program: String) {
-        line.setCarrier(true)
-        tell(.programConnected(program))
-    }
-
-    func modemDisconnected(_ program: String) {
-        line.setCarrier(false)
-        tell(.programDisconnected(program))
+    func modemChanged(_ program: String, isConnected: Bool) {
+        line.setCarrier(isConnected)
+        tell(isConnected ? .programConnected(program) : .programDisconnected(program))
     }
 
     // The caller that gave the modem something to send flushes it.
     func modemHasOutput() {
         let now = NIODeadline.now()
-        if !isStopped, timerTime.map({ $0 > now }) ?? true { schedule(now) }
+        if modem != nil, timerTime.map({ $0 > now }) ?? true { schedule(now) }
     }
 }

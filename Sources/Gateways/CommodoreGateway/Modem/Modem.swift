@@ -167,7 +167,7 @@ final class Modem {
         guard isConnected else { return }
         isConnected = false
         owner.modem(publishes: .string(""), of: CommodoreElements.program.definition)
-        owner.modemDisconnected(session.name)
+        owner.modemChanged(session.name, isConnected: false)
     }
 
     // MARK: Time
@@ -256,7 +256,7 @@ extension Modem {
         isConnected = true
         answer(.connected)
         owner.modem(publishes: .string(session.name), of: CommodoreElements.program.definition)
-        owner.modemConnected(session.name)
+        owner.modemChanged(session.name, isConnected: true)
     }
 
     /// The connection failed or was closed.
@@ -290,10 +290,8 @@ protocol ModemOwner: AnyObject {
     func modem(publishes value: ElementValue, of element: ElementDefinition)
     /// The machine's elements have changed.
     func modem(replacesElements elements: [ElementDefinition])
-    /// A program is connected.
-    func modemConnected(_ program: String)
-    /// It is disconnected.
-    func modemDisconnected(_ program: String)
+    /// A program is connected, or no longer.
+    func modemChanged(_ program: String, isConnected: Bool)
     /// There is something to send.
     func modemHasOutput()
 }

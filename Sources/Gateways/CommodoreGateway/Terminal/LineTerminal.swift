@@ -5,7 +5,7 @@ import SerialLines
 import Support
 
 /// The machine's end of a line, for a person: sends typed commands, reports received records.
-package final class LineTerminal: Sendable {
+package struct LineTerminal: Sendable {
     /// An event on the line.
     package enum Event: Sendable {
         case line(LineEvent)
@@ -16,12 +16,6 @@ package final class LineTerminal: Sendable {
     private let eventLoop: any EventLoop
     private let end: NIOLoopBound<End>
     private let latch: Latch
-
-    private init(eventLoop: any EventLoop, end: NIOLoopBound<End>, latch: Latch) {
-        self.eventLoop = eventLoop
-        self.end = end
-        self.latch = latch
-    }
 
     /// Opens the line to the modem, or to a gateway in its place, and reports its events.
     ///
@@ -46,9 +40,7 @@ package final class LineTerminal: Sendable {
     package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
 
     /// Closes the line.
-    package func close() async {
-        await eventLoop.run { [end] in end.value.line.stop() }
-    }
+    package func close() async { await eventLoop.run { [end] in end.value.line.stop() } }
 
     /// The terminal on its event loop.
     private final class End: LineHandler {

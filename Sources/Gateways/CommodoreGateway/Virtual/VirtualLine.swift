@@ -9,12 +9,10 @@ import VirtualCommodore
 /// The machine is used on its own event loop only; the two loops exchange bytes by submitting work to each other.
 final class VirtualLine: Line {
     let name = "virtual Commodore"
-    let machine: VirtualMachine
+    private let machine: VirtualMachine
     private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
     private var backOff = BackOff.line
-    private var isOpen = false
-    private var isStopped = false
 
     init(_ machine: VirtualMachine, on eventLoop: any EventLoop) {
         self.machine = machine
@@ -30,45 +28,31 @@ final class VirtualLine: Line {
     }
 
     private func open() {
-        guard !isStopped, let handler else { return }
-        isOpen = true
+        guard let handler else { return }
         handler.lineChanged(.opened)
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        let eventLoop = eventLoop
-        machine.start { event in
-            eventLoop.execute { bound.value.take(event) }
-        }
+        machine.start { [eventLoop] event in eventLoop.execute { bound.value.take(event) } }
     }
 
     private func take(_ event: VirtualMachine.Event) {
-        guard !isStopped, let handler else { return }
+        guard let handler else { return }
         switch event {
-        case .bytes(let bytes):
-            handler.lineReceived(ByteBuffer(bytes: bytes).readableBytesView)
+        case .bytes(let bytes): handler.lineReceived(ByteBuffer(bytes: bytes).readableBytesView)
         case .terminalReady(let isReady): handler.lineTerminalReady(isReady)
         case .stopped(let reason):
-            isOpen = false
             let delay = backOff.next()
             handler.lineChanged(.lost(reason, retryIn: delay))
             eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(delay)) { [weak self] in self?.open() }
         }
     }
 
-    func write(_ bytes: [UInt8]) {
-        guard isOpen else { return }
-        machine.change { $0.line.send(bytes) }
-    }
+    func write(_ bytes: [UInt8]) { machine.change { $0.line.send(bytes) } }
 
     // Swift 6.2's optimizer crashes on it.
     @_optimize(none)
-    func setCarrier(_ isOn: Bool) {
-        // A stopped machine has no event loop any more.
-        guard !isStopped else { return }
-        machine.change { $0.line.dcd = isOn }
-    }
+    func setCarrier(_ isOn: Bool) { machine.change { $0.line.dcd = isOn } }
 
     func stop() {
-        isStopped = true
         handler = nil
         machine.stop()
     }

@@ -1,4 +1,5 @@
 import Elemental
+import NIOCore
 import SerialLines
 import Support
 import UnixSignals
@@ -41,7 +42,7 @@ struct Emulation: Sendable {
     /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
     func run() async throws -> End {
         let isEnded = Locked(false)
-        let address: ModemLink.Resolved? = if let modem { try await ModemLink.resolve(modem) } else { nil }
+        let address: SocketAddress? = if let modem { try await ModemLink.resolve(modem) } else { nil }
         // When the terminal closes, or the process gets SIGQUIT, the terminal is restored as well.
         let signals = await UnixSignalsSequence(trapping: .sighup, .sigquit)
         let watcher = Task {
@@ -55,7 +56,7 @@ struct Emulation: Sendable {
         }
     }
 
-    private func run(_ address: ModemLink.Resolved?, while isWanted: () -> Bool) throws -> End {
+    private func run(_ address: SocketAddress?, while isWanted: () -> Bool) throws -> End {
         let machine = Commodore64(standard: standard, line: SerialLine(baud: baud))
         machine.line.dcd = false
         var modemFailure = address == nil ? nil : "the machine stopped before"

@@ -1,3 +1,4 @@
+import NIOCore
 import SerialLines
 import Support
 import VirtualCommodore
@@ -20,8 +21,7 @@ final class ModemLink {
     static let maximumUnsent = 64 * 1024
     private static let pause = Duration.milliseconds(250)
 
-    private let address: [UInt8]
-    private let family: Int32
+    private let address: SocketAddress
     private var state = State.away(until: .now)
     /// What the machine has sent and the socket has not accepted yet.
     private(set) var unsent: [UInt8] = []
@@ -30,40 +30,22 @@ final class ModemLink {
     private var hasReportedAbsence = false
 
     /// - Parameter onEvent: called when the connection is opened, and once per absence.
-    init(_ address: Resolved, onEvent: @escaping (LineEvent) -> Void) {
+    init(_ address: SocketAddress, onEvent: @escaping (LineEvent) -> Void) {
         self.onEvent = onEvent
-        self.address = address.bytes
-        family = address.family
-    }
-
-    /// Where a gateway listens, as a socket address.
-    struct Resolved: Sendable {
-        fileprivate let bytes: [UInt8]
-        fileprivate let family: Int32
+        self.address = address
     }
 
     /// Resolves the host.
     ///
     /// - Throws: ``CommandFailure`` if the host is not known; `CancellationError` if the task is cancelled first.
-    static func resolve(_ modem: HostPort) async throws -> Resolved {
-        try await Blocking.run { try resolveNow(modem) }
-    }
-
-    private static func resolveNow(_ modem: HostPort) throws -> Resolved {
-        var hints = addrinfo()
-        #if canImport(Glibc)
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        #else
-        hints.ai_socktype = SOCK_STREAM
-        #endif
-        var result: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(modem.host, String(modem.port), &hints, &result)
-        defer { if let result { freeaddrinfo(result) } }
-        guard code == 0, let first = result?.pointee, let bytes = first.ai_addr else {
-            throw CommandFailure("hostNotFound", "the host '\(modem.host)' of --modem is not known")
+    static func resolve(_ modem: HostPort) async throws -> SocketAddress {
+        try await Blocking.run {
+            do {
+                return try SocketAddress.makeAddressResolvingHost(modem.host, port: modem.port)
+            } catch {
+                throw CommandFailure("hostNotFound", "the host '\(modem.host)' of --modem is not known")
+            }
         }
-        return Resolved(
-            bytes: Array(UnsafeRawBufferPointer(start: bytes, count: Int(first.ai_addrlen))), family: first.ai_family)
     }
 
     deinit { close() }
@@ -102,20 +84,23 @@ final class ModemLink {
     // MARK: - The connection
 
     private func connect() {
+        let family = address.protocol.rawValue
         #if canImport(Glibc)
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
         #else
         let descriptor = socket(family, SOCK_STREAM, 0)
         #endif
-        guard descriptor >= 0 else { return lose(Self.reason(errno)) }
+        guard descriptor >= 0 else { return lose(String(systemError: errno)) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         state = .connecting(descriptor)
         // At 1200 baud each byte may go in a packet of its own.
         var yes: Int32 = 1
         _ = setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-        let result = address.withUnsafeBytes { Descriptor.connect(descriptor, to: $0) }
-        if result != 0 && errno != EINPROGRESS { lose(Self.reason(errno)) }
+        let result = address.withSockAddr {
+            Descriptor.connect(descriptor, to: UnsafeRawBufferPointer(start: $0, count: $1))
+        }
+        if result != 0 && errno != EINPROGRESS { lose(String(systemError: errno)) }
     }
 
     private func finishConnecting(_ descriptor: Int32, _ machine: Commodore64) {
@@ -124,7 +109,7 @@ final class ModemLink {
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else {
-            return lose(Self.reason(error))
+            return lose(String(systemError: error))
         }
         state = .connected(descriptor)
         machine.line.dcd = true
@@ -137,8 +122,6 @@ final class ModemLink {
         if !hasReportedAbsence { onEvent(.lost(reason, retryIn: Self.pause)) }
         hasReportedAbsence = true
     }
-
-    private static func reason(_ code: Int32) -> String { String(systemError: code) }
 
     private func close() {
         switch state {
