@@ -39,7 +39,7 @@ public final class VirtualMachine: Sendable {
 
     private let group: MultiThreadedEventLoopGroup
     private let eventLoop: any EventLoop
-    private let runner: NIOLoopBoundBox<Runner?>
+    private let runner: NIOLoopBoundBox<Runner>
     private let state = Locked(State())
     private let view = Locked(View())
 
@@ -63,10 +63,8 @@ public final class VirtualMachine: Sendable {
         }
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         eventLoop = group.next()
-        runner = .makeBoxSendingValue(nil, eventLoop: eventLoop)
-        eventLoop.execute { [runner] in
-            runner.value = Runner(Commodore64(standard: standard, line: SerialLine(baud: baud)), program)
-        }
+        runner = .makeBoxSendingValue(
+            Runner(Commodore64(standard: standard, line: SerialLine(baud: baud)), program), eventLoop: eventLoop)
     }
 
     deinit {
@@ -82,10 +80,7 @@ public final class VirtualMachine: Sendable {
         // Under the lock, so that what is submitted before the thread ends is still executed.
         let future: EventLoopFuture<Result>? = state.withLock { state in
             guard !state.isOver else { return nil }
-            return eventLoop.submit { [runner] in
-                guard let runner = runner.value else { throw CancellationError() }
-                return try body(runner.commodore)
-            }
+            return eventLoop.submit { [runner] in try body(runner.value.commodore) }
         }
         guard let future else { throw CancellationError() }
         return try await future.get()
@@ -95,9 +90,7 @@ public final class VirtualMachine: Sendable {
     func change(_ body: @escaping @Sendable (Commodore64) -> Void) {
         state.withLock { state in
             guard !state.isOver else { return }
-            eventLoop.execute { [runner] in
-                if let runner = runner.value { body(runner.commodore) }
-            }
+            eventLoop.execute { [runner] in body(runner.value.commodore) }
         }
     }
 
@@ -138,7 +131,7 @@ public final class VirtualMachine: Sendable {
         guard !state.withLock({ $0.isOver }) else { return }
         view.withLock { $0.keyboard.isConnected = true }
         eventLoop.execute { [runner, view] in
-            guard let runner = runner.value else { return }
+            let runner = runner.value
             runner.tell = tell
             runner.isReady = false
             do {
@@ -153,8 +146,7 @@ public final class VirtualMachine: Sendable {
         state.withLock { state in
             guard state.clock == nil else { return }
             state.clock = eventLoop.scheduleRepeatedTask(initialDelay: Self.step, delay: Self.step) {
-                [runner, view] task in
-                if let runner = runner.value { Self.run(runner, view) }
+                [runner, view] _ in Self.run(runner.value, view)
             }
         }
     }
