@@ -48,11 +48,11 @@ final class GatewayServer {
     func stop() {
         panel?.stop()
         line.stop()
-        statisticsTimer?.cancel()
-        timer?.cancel()
         modem?.lineLost()
         resumeClients()
         modem = nil
+        statisticsTimer?.cancel()
+        timer?.cancel()
     }
 
     private func resumeClients() {
