@@ -125,9 +125,9 @@ struct RecorderTests {
     @Test
     func aNaNStaysOne() throws {
         for value in [ElementValue.float(.nan), .double(-.nan), .float3([1, .nan, 2])] {
-            var bytes = RecordBytes()
+            var bytes: [UInt8] = []
             value.appendMessage(to: &bytes)
-            #expect(MessageForm.own.value(of: bytes.bytes, value.type)?.description == value.description)
+            #expect(MessageForm.own.value(of: bytes, value.type)?.description == value.description)
         }
     }
 

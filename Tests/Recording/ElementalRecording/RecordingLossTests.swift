@@ -11,7 +11,7 @@ struct RecordingLossTests {
         let writer = try MCAPWriter(try RecordingFile(creating: path), library: "other")
         writer.add(MCAP.Channel(id: 1, schemaID: 0, topic: "/speed", messageEncoding: "json", metadata: []))
         for (number, message) in messages.enumerated() {
-            writer.addMessage(1, at: UInt64(1000 + number)) { $0.add(message.utf8) }
+            writer.addMessage(1, at: UInt64(1000 + number)) { $0 += message.utf8 }
         }
         try writer.flush()
         try writer.finish()

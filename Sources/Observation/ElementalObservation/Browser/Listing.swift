@@ -8,15 +8,8 @@ import Support
 /// It is sorted as it grows, off the main actor: a network may be full of services that nobody needs. A browser lists 4096
 /// at most.
 struct Listing: Sendable {
-    private struct Entry: Sendable {
-        let place: SortingPlace
-        var service: ObservedService
-    }
-
-    private var entries: [Entry] = []
+    private var entries: [(place: SortingPlace, service: ObservedService)] = []
     private var trusted: TrustedServices?
-    /// How often the services have changed.
-    private(set) var changeCount = 0
     /// Why browsing does not work at present.
     var failure: ElementalError?
 
@@ -29,9 +22,7 @@ struct Listing: Sendable {
             list(service)
         case .gone(let service, let name):
             let (index, isListed) = find(SortingPlace(name: name, service: service))
-            guard isListed else { return }
-            entries.remove(at: index)
-            changeCount += 1
+            if isListed { entries.remove(at: index) }
         // It is not there for a program until it can be resolved.
         case .failed, .unresolved: break
         }
@@ -40,9 +31,7 @@ struct Listing: Sendable {
     private mutating func list(_ service: DiscoveredService) {
         let place = SortingPlace(name: service.name, service: service.service)
         let (index, isListed) = find(place)
-        entries.replaceSubrange(
-            index..<(isListed ? index + 1 : index), with: [Entry(place: place, service: observed(service))])
-        changeCount += 1
+        entries.replaceSubrange(index..<(isListed ? index + 1 : index), with: [(place, observed(service))])
     }
 
     private func observed(_ service: DiscoveredService) -> ObservedService {
@@ -63,14 +52,10 @@ struct Listing: Sendable {
     mutating func trust(_ trusted: TrustedServices) {
         self.trusted = trusted
         for index in entries.indices { entries[index].service = observed(entries[index].service.discovered) }
-        changeCount += 1
     }
 
     /// Browsing begins anew.
-    mutating func restart() {
-        entries = []
-        changeCount += 1
-    }
+    mutating func removeAll() { entries = [] }
 }
 
 extension Listing {
@@ -84,7 +69,7 @@ extension Listing {
             try await Browsing.follow(browser, works: { inbox.put { $0.failure = nil } }) { event in
                 inbox.put { listing in
                     switch event {
-                    case .began: listing.restart()
+                    case .began: listing.removeAll()
                     case .service(let event): listing.record(event)
                     case .failed(let error, _): listing.failure = error
                     }

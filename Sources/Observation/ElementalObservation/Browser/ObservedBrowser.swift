@@ -15,8 +15,6 @@ public final class ObservedBrowser {
     @ObservationIgnored public let service: String?
     private var currentServices: [ObservedService] = []
     private var currentFailure: ElementalError?
-    /// That of the listing which was taken last.
-    @ObservationIgnored private var changeCount = 0
 
     @ObservationIgnored private let security: ClientSecurity
     @ObservationIgnored private let inbox: Inbox<Listing>
@@ -66,11 +64,8 @@ public final class ObservedBrowser {
 
     private func takeArrivals() {
         let listing = inbox.take { $0 }
-        if listing.changeCount != changeCount {
-            changeCount = listing.changeCount
-            let services = listing.services
-            if services != _currentServices { currentServices = services }
-        }
+        let services = listing.services
+        if services != _currentServices { currentServices = services }
         if listing.failure?.message != _currentFailure?.message { currentFailure = listing.failure }
     }
 }

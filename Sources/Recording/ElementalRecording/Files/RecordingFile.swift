@@ -26,7 +26,7 @@ final class RecordingFile: ByteSource {
     /// How long the file is: where the next byte goes. Of one that is read, how long it was when it was opened.
     private(set) var byteCount: UInt64 = 0
     /// Whether reading is to end, from any thread.
-    private let isCancelled: Locked<Bool>
+    private var isCancelled = Locked(false)
 
     /// Opens a file to read it.
     init(reading path: String, _ isCancelled: Locked<Bool> = Locked(false)) throws(RecordingError) {
@@ -47,7 +47,6 @@ final class RecordingFile: ByteSource {
     /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/fileExists`` if it is there already.
     init(creating path: String) throws(RecordingError) {
         self.path = path
-        isCancelled = Locked(false)
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0o666)
         guard descriptor >= 0 else { throw RecordingError(path, cannot: "record to", errno) }
     }
@@ -55,7 +54,6 @@ final class RecordingFile: ByteSource {
     /// A file without a name beside that one, which is gone when it is closed.
     init(besides path: String) throws(RecordingError) {
         self.path = path
-        isCancelled = Locked(false)
         var template = Array((path + ".XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw RecordingError(path, cannot: "make a file beside", errno) }
@@ -83,11 +81,11 @@ final class RecordingFile: ByteSource {
     /// Writes all bytes at the end.
     ///
     /// - Throws: ``RecordingError``; a part of the bytes may be in the file then.
-    func write(_ bytes: [UInt8]) throws(RecordingError) {
+    func append(_ bytes: [UInt8]) throws(RecordingError) {
         var written = 0
         while written < bytes.count {
             let count = bytes.withUnsafeBytes {
-                systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: $0[written...]))
+                write(descriptor, $0.baseAddress?.advanced(by: written), $0.count - written)
             }
             if count > 0 {
                 written += count
@@ -147,9 +145,4 @@ extension RecordingError {
             }
         self.init(code, "cannot \(action) \(path): \(reason)")
     }
-}
-
-// Outside the class this name means the C library's function.
-private func systemWrite(_ descriptor: CInt, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -14,25 +14,25 @@ extension ElementValue {
 
     /// Appends `{"value":…}`: numbers with all their digits, where NaN and infinities are the strings `nan`, `inf` and
     /// `-inf`; vectors as objects with `x`, `y`, `z` and `w`; a matrix as its 16 numbers, column by column; data in base64.
-    func appendMessage(to bytes: inout RecordBytes) {
-        bytes.add("{\"value\":".utf8)
+    func appendMessage(to bytes: inout [UInt8]) {
+        bytes += "{\"value\":".utf8
         if case .data(let data) = self {
-            bytes.add("\"".utf8)
-            bytes.add(data.base64EncodedData())
-            bytes.add("\"}".utf8)
+            bytes += "\"".utf8
+            bytes += data.base64EncodedData()
+            bytes += "\"}".utf8
             return
         }
         switch plainForm {
-        case .integer(let digits): bytes.add(digits.utf8)
-        case .float(let number): bytes.add(JSONText(number).text.utf8)
-        case .double(let number): bytes.add(JSONText(number).text.utf8)
-        case .bool(let value): bytes.add((value ? "true" : "false").utf8)
-        case .text(let text): bytes.add(JSONText.string(text).text.utf8)
+        case .integer(let digits): bytes += digits.utf8
+        case .float(let number): bytes += JSONText(number).text.utf8
+        case .double(let number): bytes += JSONText(number).text.utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .text(let text): bytes += JSONText.string(text).text.utf8
         case .floats(let numbers) where numbers.count <= Self.components.count:
-            bytes.add(JSONText.object(zip(Self.components, numbers).map { ($0, JSONText($1)) }).text.utf8)
-        case .floats(let numbers): bytes.add(JSONText.array(numbers.map { JSONText($0) }).text.utf8)
+            bytes += JSONText.object(zip(Self.components, numbers).map { ($0, JSONText($1)) }).text.utf8
+        case .floats(let numbers): bytes += JSONText.array(numbers.map { JSONText($0) }).text.utf8
         }
-        bytes.add("}".utf8)
+        bytes += "}".utf8
     }
 
     /// Reads a value of the type.

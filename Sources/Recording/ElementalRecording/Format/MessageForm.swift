@@ -54,19 +54,11 @@ enum MessageForm: Sendable, Equatable {
         if let value = members.first(where: { $0.name == "value" }), let type = value.type { return (.own, type) }
         if members.count == 1, let type = members[0].type { return (.member(members[0].name), type) }
         let isVector = members.allSatisfy { ["x", "y", "z", "w"].contains($0.name) && $0.type == .double }
-        if isVector, let type = vector(members.count) { return (.vector, type) }
+        if isVector, let type = vectors[members.count] { return (.vector, type) }
         return (.text, .string)
     }
 
-    private static func vector(_ count: Int) -> ElementType? {
-        switch count {
-        case 2: .float2
-        case 3: .float3
-        case 4: .float4
-        case 16: .float4x4
-        default: nil
-        }
-    }
+    private static let vectors: [Int: ElementType] = [2: .float2, 3: .float3, 4: .float4, 16: .float4x4]
 
     /// The type of the value that follows; `nil` for one that is no single value.
     private static func type(_ reader: inout JSONReader) -> ElementType? {
@@ -80,14 +72,14 @@ enum MessageForm: Sendable, Equatable {
                 count += 1
                 return count <= 16 && reader.number() != nil
             }
-            return isWhole ? vector(count) : nil
+            return isWhole ? vectors[count] : nil
         case .object:
             var names: [String] = []
             let isWhole = reader.object { name, reader in
                 names.append(name)
                 return ["x", "y", "z", "w"].contains(name) && names.count <= 4 && reader.number() != nil
             }
-            return isWhole && Set(names).count == names.count ? vector(names.count) : nil
+            return isWhole && Set(names).count == names.count ? vectors[names.count] : nil
         case .null, nil: return nil
         }
     }

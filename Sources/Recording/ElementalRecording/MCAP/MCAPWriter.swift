@@ -4,7 +4,8 @@ internal import Support
 ///
 /// Its memory does not grow with the file: the index of the chunks, of which a day has some ten megabytes, waits in a file
 /// of its own.
-final class MCAPWriter {
+// Unchecked because one thread uses it.
+final class MCAPWriter: @unchecked Sendable {
     /// Where and when a chunk's messages are.
     private struct IndexEntry {
         var channel: UInt16
@@ -20,17 +21,19 @@ final class MCAPWriter {
     private let file: RecordingFile
 
     // The chunk that is being filled.
-    private var chunk = RecordBytes()
+    private var chunk = [UInt8]()
     private var entries: [IndexEntry] = []
     private var chunkTimes: (start: UInt64, end: UInt64)?
 
     // What the summary has.
-    private var schemas = RecordBytes()
-    private var channels = RecordBytes()
-    private var metadataIndex = RecordBytes()
+    private var schemaIDs: Set<UInt16> = []
+    private var schemas = [UInt8]()
+    private var channels = [UInt8]()
+    private var metadataIndex = [UInt8]()
     private var chunkIndex: ChunkIndexStore
-    private(set) var statistics = MCAP.Statistics()
-    private var written = MCAP.Statistics()
+    private var statistics = MCAP.Statistics()
+    /// Those of what is in the file.
+    private(set) var written = MCAP.Statistics()
 
     /// The bytes that are kept free for the last records, below the file's limit.
     var reservedByteCount: UInt64 = 1024
@@ -48,8 +51,8 @@ final class MCAPWriter {
         self.maximumByteCount = maximumByteCount
         chunkLimit = maximumByteCount.map { Int(min(max($0 / 16, 4 << 10), 1 << 20)) } ?? 1 << 20
         chunkIndex = ChunkIndexStore(besides: file.path)
-        let header = RecordBytes(.header) { bytes in for text in ["", library] { bytes.add(string: text) } }
-        try file.write(MCAP.magic + header.bytes)
+        let header = [UInt8](.header) { bytes in for text in ["", library] { bytes.add(text) } }
+        try file.append(MCAP.magic + header)
         end = file.byteCount
         lastChunk = end
     }
@@ -59,25 +62,27 @@ final class MCAPWriter {
     /// Whether the chunk has grown so long that it should end.
     var isChunkFull: Bool { chunk.count >= chunkLimit }
 
+    /// Adds a schema, unless it is in the file.
     func add(_ schema: MCAP.Schema) {
-        let record = RecordBytes(.schema) { bytes in
+        guard schemaIDs.insert(schema.id).inserted else { return }
+        let record = [UInt8](.schema) { bytes in
             bytes.add(schema.id)
-            for text in [schema.name, "jsonschema", schema.text] { bytes.add(string: text) }
+            for text in [schema.name, "jsonschema", schema.text] { bytes.add(text) }
         }
-        chunk.add(record.bytes)
-        schemas.add(record.bytes)
+        chunk += record
+        schemas += record
         statistics.schemaCount += 1
     }
 
     func add(_ channel: MCAP.Channel) {
-        let record = RecordBytes(.channel) { bytes in
+        let record = [UInt8](.channel) { bytes in
             bytes.addAll(channel.id, channel.schemaID)
-            bytes.add(string: channel.topic)
-            bytes.add(string: channel.messageEncoding)
+            bytes.add(channel.topic)
+            bytes.add(channel.messageEncoding)
             bytes.add(channel.metadata)
         }
-        chunk.add(record.bytes)
-        channels.add(record.bytes)
+        chunk += record
+        channels += record
         statistics.channelCount += 1
         statistics.messageCounts[channel.id] = 0
     }
@@ -85,10 +90,10 @@ final class MCAPWriter {
     /// Adds a message to the chunk.
     ///
     /// - Parameter content: appends the message's data.
-    func addMessage(_ channel: UInt16, at time: UInt64, _ content: (inout RecordBytes) -> Void) {
+    func addMessage(_ channel: UInt16, at time: UInt64, _ content: (inout [UInt8]) -> Void) {
         entries.append(IndexEntry(channel: channel, time: time, offset: UInt64(chunk.count)))
         let sequence = UInt32(truncatingIfNeeded: statistics.messageCounts[channel] ?? 0)
-        chunk.record(.message) { bytes in
+        chunk.add(.message) { bytes in
             bytes.add(channel)
             bytes.add(sequence)
             bytes.add(time)
@@ -105,17 +110,17 @@ final class MCAPWriter {
     /// Writes a record of its own, not in a chunk.
     func addMetadata(_ name: String, _ metadata: MCAP.Metadata) throws(RecordingError) {
         try flush()
-        let bytes = RecordBytes(.metadata) { bytes in
-            bytes.add(string: name)
+        let bytes = [UInt8](.metadata) { bytes in
+            bytes.add(name)
             bytes.add(metadata)
         }
-        let index = RecordBytes(.metadataIndex) { index in
+        let index = [UInt8](.metadataIndex) { index in
             index.addAll(file.byteCount, UInt64(bytes.count))
-            index.add(string: name)
+            index.add(name)
         }
         try checkRoom(for: bytes.count, index: index.count)
-        try write(bytes.bytes)
-        metadataIndex.add(index.bytes)
+        try write(bytes)
+        metadataIndex += index
         statistics.metadataCount += 1
         noteWritten()
     }
@@ -129,22 +134,22 @@ final class MCAPWriter {
         statistics.chunkCount += 1
         let (times, size) = (chunkTimes ?? (0, 0), UInt64(chunk.count))
         // Two times, two lengths, a checksum, and the empty name of a compression.
-        var head = RecordBytes()
+        var head = [UInt8]()
         head.addAll(MCAP.Opcode.chunk.rawValue, 40 + size, times.start, times.end, size)
-        head.addAll(CRC32(chunk.bytes).value, UInt32(0), size)
+        head.addAll(CRC32(chunk).value, UInt32(0), size)
         let start = file.byteCount
         let chunkByteCount = UInt64(head.count + chunk.count)
         let (index, offsets) = messageIndex(after: start + chunkByteCount)
-        let entry = RecordBytes(.chunkIndex) { entry in
+        let entry = [UInt8](.chunkIndex) { entry in
             entry.addAll(times.start, times.end, start, chunkByteCount)
-            entry.counted { entry in for (channel, offset) in offsets { entry.addAll(channel, offset) } }
+            entry.addCounted { entry in for (channel, offset) in offsets { entry.addAll(channel, offset) } }
             entry.addAll(UInt64(index.count), UInt32(0), size, size)
         }
         try checkRoom(for: Int(chunkByteCount) + index.count, index: entry.count)
-        try write(head.bytes)
-        try write(chunk.bytes)
-        try write(index.bytes)
-        try chunkIndex.add(entry.bytes)
+        try write(head)
+        try write(chunk)
+        try write(index)
+        try chunkIndex.add(entry)
         lastChunk = start
         noteWritten()
         removeChunk()
@@ -158,7 +163,7 @@ final class MCAPWriter {
     }
 
     private func removeChunk() {
-        chunk.removeAll(keeping: 2 * chunkLimit)
+        chunk.removeAll(keepingCapacity: chunk.capacity <= 2 * chunkLimit)
         entries.removeAll(keepingCapacity: true)
         chunkTimes = nil
     }
@@ -170,8 +175,8 @@ final class MCAPWriter {
     }
 
     /// The chunk's index, a record for each channel, and where in the file these are.
-    private func messageIndex(after start: UInt64) -> (RecordBytes, [(channel: UInt16, offset: UInt64)]) {
-        var index = RecordBytes()
+    private func messageIndex(after start: UInt64) -> ([UInt8], [(channel: UInt16, offset: UInt64)]) {
+        var index = [UInt8]()
         var offsets: [(channel: UInt16, offset: UInt64)] = []
         entries.sort { ($0.channel, $0.offset) < ($1.channel, $1.offset) }
         var first = 0
@@ -180,9 +185,9 @@ final class MCAPWriter {
             var next = first
             while next < entries.count, entries[next].channel == channel { next += 1 }
             offsets.append((channel, start + UInt64(index.count)))
-            index.record(.messageIndex) { index in
+            index.add(.messageIndex) { index in
                 index.add(channel)
-                index.counted { index in
+                index.addCounted { index in
                     for entry in entries[first..<next] { index.addAll(entry.time, entry.offset) }
                 }
             }
@@ -195,7 +200,7 @@ final class MCAPWriter {
         if file.isRemoved {
             throw RecordingError(.removed, "\(file.path) was removed while it was recorded: what it had is lost")
         }
-        try file.write(bytes)
+        try file.append(bytes)
     }
 
     /// Whether the file with its end stays within its limit.
@@ -243,18 +248,18 @@ final class MCAPWriter {
     }
 
     /// Without a checksum.
-    private static let dataEnd = RecordBytes(.dataEnd) { $0.add(UInt32(0)) }.bytes
+    private static let dataEnd = [UInt8](.dataEnd) { $0.add(UInt32(0)) }
 
     /// - Parameter checksum: that of the summary; `nil` if there is none.
     private func writeFooter(summary: UInt64, offsets: UInt64, _ checksum: CRC32?) throws(RecordingError) {
-        var bytes = RecordBytes()
+        var bytes = [UInt8]()
         let size = UInt64(MCAP.footerByteCount - MCAP.recordHeaderByteCount)
         bytes.addAll(MCAP.Opcode.footer.rawValue, size, summary, offsets)
         var checksum = checksum
-        checksum?.add(bytes.bytes)
+        checksum?.add(bytes)
         bytes.add(checksum?.value ?? 0)
-        bytes.add(MCAP.magic)
-        try write(bytes.bytes)
+        bytes += MCAP.magic
+        try write(bytes)
     }
 
     private func writeSummary() throws(RecordingError) {
@@ -265,32 +270,32 @@ final class MCAPWriter {
             checksum.add(bytes)
             try write(bytes)
         }
-        var offsets = RecordBytes()
+        var offsets = [UInt8]()
         func add(_ opcode: MCAP.Opcode, _ pieces: () throws(RecordingError) -> Void) throws(RecordingError) {
             let start = file.byteCount
             try pieces()
             guard file.byteCount > start else { return }
-            offsets.record(.summaryOffset) { $0.addAll(opcode.rawValue, start, file.byteCount - start) }
+            offsets.add(.summaryOffset) { $0.addAll(opcode.rawValue, start, file.byteCount - start) }
         }
         for (opcode, records) in [
             (MCAP.Opcode.schema, schemas), (.channel, channels), (.statistics, statisticsRecord),
             (.metadataIndex, metadataIndex),
         ] {
-            try add(opcode) { () throws(RecordingError) in try put(records.bytes) }
+            try add(opcode) { () throws(RecordingError) in try put(records) }
         }
         try add(.chunkIndex) { () throws(RecordingError) in try chunkIndex.forEachPiece(put) }
         let offsetsStart = file.byteCount
-        try put(offsets.bytes)
+        try put(offsets)
         try writeFooter(summary: summaryStart, offsets: offsetsStart, checksum)
     }
 
     /// The statistics of what is in the file, and of the schemas and channels in its summary.
-    private var statisticsRecord: RecordBytes {
-        RecordBytes(.statistics) { bytes in
+    private var statisticsRecord: [UInt8] {
+        [UInt8](.statistics) { bytes in
             // No attachments.
             bytes.addAll(written.messageCount, statistics.schemaCount, statistics.channelCount, UInt32(0))
             bytes.addAll(written.metadataCount, written.chunkCount, written.startTime, written.endTime)
-            bytes.counted { bytes in
+            bytes.addCounted { bytes in
                 for (channel, count) in written.messageCounts.sorted(by: { $0.key < $1.key }) where count > 0 {
                     bytes.addAll(channel, count)
                 }
@@ -314,7 +319,7 @@ struct ChunkIndexStore {
     mutating func add(_ record: [UInt8]) throws(RecordingError) {
         if recent.count + record.count > Self.limit, !recent.isEmpty {
             if file == nil { file = try RecordingFile(besides: path) }
-            try file?.write(recent)
+            try file?.append(recent)
             recent.removeAll(keepingCapacity: true)
         }
         recent.append(contentsOf: record)

@@ -1,40 +1,31 @@
-/// Bytes of MCAP records, as they are put together.
-struct RecordBytes {
-    private(set) var bytes: [UInt8] = []
-
-    init() {}
-
+// Bytes of MCAP records, as they are put together.
+extension [UInt8] {
     /// A record.
-    init(_ opcode: MCAP.Opcode, _ body: (inout RecordBytes) -> Void) { record(opcode, body) }
-
-    var count: Int { bytes.count }
-    var isEmpty: Bool { bytes.isEmpty }
-
-    /// - Parameter limit: the most memory that is kept, in bytes.
-    mutating func removeAll(keeping limit: Int) { bytes.removeAll(keepingCapacity: bytes.capacity <= limit) }
+    init(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
+        self = []
+        add(opcode, body)
+    }
 
     mutating func add(_ number: some FixedWidthInteger) {
-        withUnsafeBytes(of: number.littleEndian) { bytes.append(contentsOf: $0) }
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
     }
 
     mutating func addAll<each Number: FixedWidthInteger>(_ number: repeat each Number) { repeat add(each number) }
 
-    mutating func add(_ content: some Sequence<UInt8>) { bytes.append(contentsOf: content) }
-
     /// A string with its length.
-    mutating func add(string: String) {
+    mutating func add(_ string: String) {
         add(UInt32(string.utf8.count))
-        bytes.append(contentsOf: string.utf8)
+        append(contentsOf: string.utf8)
     }
 
     mutating func add(_ metadata: MCAP.Metadata) {
-        counted { bytes in
-            for text in metadata.lazy.flatMap({ [$0.key, $0.value] }) { bytes.add(string: text) }
+        addCounted { bytes in
+            for text in metadata.lazy.flatMap({ [$0.key, $0.value] }) { bytes.add(text) }
         }
     }
 
     /// Content with its length in four bytes.
-    mutating func counted(_ body: (inout RecordBytes) -> Void) {
+    mutating func addCounted(_ body: (inout [UInt8]) -> Void) {
         let start = count
         add(UInt32(0))
         body(&self)
@@ -42,7 +33,7 @@ struct RecordBytes {
     }
 
     /// A record with its opcode and length.
-    mutating func record(_ opcode: MCAP.Opcode, _ body: (inout RecordBytes) -> Void) {
+    mutating func add(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
         let start = count
         add(opcode.rawValue)
         add(UInt64(0))
@@ -51,8 +42,8 @@ struct RecordBytes {
     }
 
     private mutating func set(_ number: some FixedWidthInteger, at place: Int) {
-        withUnsafeBytes(of: number.littleEndian) { source in
-            for (position, byte) in source.enumerated() { bytes[place + position] = byte }
+        Swift.withUnsafeBytes(of: number.littleEndian) { source in
+            for (position, byte) in source.enumerated() { self[place + position] = byte }
         }
     }
 }

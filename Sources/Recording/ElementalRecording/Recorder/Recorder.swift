@@ -36,7 +36,7 @@ public final class Recorder: Sendable {
 
     private let options: RecorderOptions
     private let state: Locked<State>
-    private let writer: RecordWriter
+    private let writer: MCAPWriter
     private let thread: NIOThreadPool
     private let loop: any EventLoop
     private let failed = Latch()
@@ -55,10 +55,10 @@ public final class Recorder: Sendable {
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
         self.thread = thread
-        let result: Result<RecordWriter, RecordingError> = await withCheckedContinuation { continuation in
+        let result: Result<MCAPWriter, RecordingError> = await withCheckedContinuation { continuation in
             thread.submit { _ in
                 continuation.resume(
-                    returning: Result { () throws(RecordingError) in try RecordWriter(path, options) })
+                    returning: Result { () throws(RecordingError) in try MCAPWriter(path, options) })
             }
         }
         switch result {
@@ -187,7 +187,7 @@ public final class Recorder: Sendable {
         // What did not fit into the file is not lost.
         func lostCount() -> Int { lost + (end?.code == .limitReached ? 0 : taken - writer.valueCount) }
         do throws(RecordingError) {
-            try writer.finish(failure, lostCount: lostCount())
+            try writer.finish(failure, lostCount: lostCount(), options.clock)
         } catch {
             if end == nil || end?.code == .limitReached { end = error }
         }

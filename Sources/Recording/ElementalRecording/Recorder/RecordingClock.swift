@@ -12,9 +12,6 @@ struct RecordingClock: Sendable {
 
     /// The time of a message that comes now.
     var now: UInt64 { start &+ elapsed() }
-
-    /// How far the wall clock is from where it would be had nobody set it since the beginning, in nanoseconds.
-    var wallClockStep: Int64 { Int64(bitPattern: WallClock.nanoseconds &- now) }
 }
 
 extension RecordingClock {

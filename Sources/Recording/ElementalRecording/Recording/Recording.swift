@@ -88,16 +88,11 @@ public struct RecordedService: Sendable {
     /// The name of the instance, or the host and port; for files of others the file's name.
     public let instance: String
     /// The elements that it had, the first ones first: more than one catalogue if they changed.
-    public private(set) var catalogues: [ElementCatalogue] = []
+    public internal(set) var catalogues: [ElementCatalogue] = []
     /// How many values there are of the elements, in the order of ``catalogues`` and of each catalogue.
-    public private(set) var valueCounts: [[Int]] = []
+    public internal(set) var valueCounts: [[Int]] = []
     /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
-    private var catalogueNumbers: [Int] = []
-
-    init(service: String?, instance: String) {
-        self.service = service
-        self.instance = instance
-    }
+    var catalogueNumbers: [Int] = []
 
     mutating func add(_ catalogue: ElementCatalogue, _ number: Int, _ valueCounts: [Int]) {
         catalogues.append(catalogue)

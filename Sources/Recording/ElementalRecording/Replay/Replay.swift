@@ -124,18 +124,15 @@ public struct Replay: Sendable {
 /// When the items of a recording are due: each by itself from the replay's beginning, so that no delay is added to another.
 struct ReplaySchedule: Sendable {
     /// How many times as fast as it was recorded.
-    let speed: Double
+    var speed: Double
     /// The recording's time from which on it is replayed, in nanoseconds.
-    private let start: Int64
-    /// From the beginning of a round to that of the next, in nanoseconds of the recording.
-    private let period: Int64
+    var start: Int64
+    var duration: Int64
+    /// After which the first value comes again behind the last one.
+    var interval: Int64
 
-    /// - Parameter interval: after which the first value comes again behind the last one.
-    init(speed: Double, start: Int64, duration: Int64, interval: Int64) {
-        self.speed = speed
-        self.start = start
-        period = (duration > start ? duration - start : 0).clampedSum(interval)
-    }
+    /// From the beginning of a round to that of the next, in nanoseconds of the recording.
+    private var period: Int64 { (duration > start ? duration - start : 0).clampedSum(interval) }
 
     /// When something is due, from the replay's beginning.
     ///

@@ -85,16 +85,21 @@ struct ReplayCommand: ReportingCommand {
         } else {
             // The file is opened first; from then on the service's host is told of interruptions.
             await Interruption.trap()
-            try await publish(try await Recording(path: file), console)
+            try await publish(try await openFile(), console)
         }
+    }
+
+    private func openFile() async throws -> Recording {
+        let recording = try await Recording(path: file)
+        guard !recording.services.isEmpty else {
+            throw CommandFailure("nothingToReplay", "\(file.excerpt) has no values that can be replayed")
+        }
+        return recording
     }
 
     // MARK: - As services
 
     private func publish(_ recording: Recording, _ console: Console) async throws {
-        guard !recording.services.isEmpty else {
-            throw CommandFailure("nothingToReplay", "\(file.excerpt) has no values that can be replayed")
-        }
         guard recording.services.count == 1 || (hosting.name == nil && hosting.port == 0) else {
             throw CommandFailure(
                 "usage", "\(file.excerpt) has \(recording.services.count) services: leave out --name and --port")
@@ -138,7 +143,7 @@ struct ReplayCommand: ReportingCommand {
     // MARK: - Into a service
 
     private func send(_ target: Target, _ console: Console) async throws {
-        let recording = try await Recording(path: file)
+        let recording = try await openFile()
         let policy: ClientPolicy? = admission.security.map { $0 == .open ? .open : .paired }
         var access = try await ClientAccess(policy, nil, admission.state)
         access.aliases = admission.state
@@ -170,6 +175,7 @@ struct ReplayCommand: ReportingCommand {
                 }
                 if let reason = device.disconnectReason { throw Client.ended(device, reason) }
                 try result?.get()
+                try Task.checkCancellation()
                 try await device.waitUntilSent()
                 // Refusals come before the answer to this.
                 try await device.waitUntilHandled(timeout: output.limit)
@@ -209,21 +215,14 @@ struct ReplayCommand: ReportingCommand {
 
     /// The service of the recording whose values are sent: the only one, or the only one of that kind.
     private func source(of recording: Recording, for client: Client) throws -> Int {
-        let all = Array(recording.services.indices)
-        let same = all.filter { index in
-            guard let recorded = recording.services[index].service, let wanted = client.device.service else {
-                return false
-            }
-            return recorded.isSameName(as: wanted)
+        let (services, wanted) = (recording.services, client.device.service)
+        let same = services.indices.filter { index in
+            wanted.map { services[index].service?.isSameName(as: $0) == true } ?? false
         }
-        guard let source = all.count == 1 ? all.first : same.count == 1 ? same.first : nil else {
-            throw CommandFailure(
-                all.isEmpty ? "nothingToReplay" : "ambiguous",
-                all.isEmpty
-                    ? "\(file.excerpt) has no values that can be replayed"
-                    : "\(file.excerpt) has \(all.count) services, and it is not clear which to send to "
-                        + "\(client.device.name); record one to a file of its own")
-        }
-        return source
+        if let only = services.count == 1 ? 0 : same.count == 1 ? same.first : nil { return only }
+        throw CommandFailure(
+            "ambiguous",
+            "\(file.excerpt) has \(services.count) services, and it is not clear which to send to "
+                + "\(client.device.name); record one to a file of its own")
     }
 }

@@ -63,11 +63,11 @@ enum RecordingTarget: FuzzTarget {
                 writer.add(isOwn ? channel.channel(id) : foreign)
             }
             writer.addMessage(1, at: 5) {
-                $0.add(RecordedEvent(kind: .connected, service: "robot", instance: "R", catalogue: 0).message.utf8)
+                $0 += RecordedEvent(kind: .connected, service: "robot", instance: "R", catalogue: 0).message.utf8
             }
             for round in 0..<2 {
                 for position in 0..<4 {
-                    writer.addMessage(UInt16(position + 2), at: UInt64(10 + round)) { $0.add("{\"value\":1}".utf8) }
+                    writer.addMessage(UInt16(position + 2), at: UInt64(10 + round)) { $0 += "{\"value\":1}".utf8 }
                 }
                 try writer.flush()
             }
@@ -105,9 +105,9 @@ enum RecordingTarget: FuzzTarget {
         // The whole input as a message.
         for type in ElementType.allCases {
             guard let value = MessageForm.own.value(of: bytes, type) else { continue }
-            var again = RecordBytes()
+            var again: [UInt8] = []
             value.appendMessage(to: &again)
-            let read = MessageForm.own.value(of: again.bytes, type)
+            let read = MessageForm.own.value(of: again, type)
             check(read?.description == value.description, "a value that changes")
         }
         _ = MessageForm.inferred(from: Array(bytes.dropFirst(8)))
