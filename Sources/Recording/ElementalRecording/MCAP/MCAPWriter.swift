@@ -6,14 +6,6 @@ internal import Support
 /// of its own.
 // Unchecked because one thread uses it.
 final class MCAPWriter: @unchecked Sendable {
-    /// Where and when a chunk's messages are.
-    private struct IndexEntry {
-        var channel: UInt16
-        var time: UInt64
-        /// In the chunk's records.
-        var offset: UInt64
-    }
-
     /// The bytes of records after which a chunk ends.
     private let chunkLimit: Int
     /// The most bytes of the file; `nil` for no limit.
@@ -22,7 +14,8 @@ final class MCAPWriter: @unchecked Sendable {
 
     // The chunk that is being filled.
     private var chunk = [UInt8]()
-    private var entries: [IndexEntry] = []
+    /// When each channel's messages came, and where in the chunk's records they are.
+    private var entries: [UInt16: [(time: UInt64, offset: UInt64)]] = [:]
     private var chunkTimes: (start: UInt64, end: UInt64)?
 
     // What the summary has.
@@ -91,7 +84,7 @@ final class MCAPWriter: @unchecked Sendable {
     ///
     /// - Parameter content: appends the message's data.
     func addMessage(_ channel: UInt16, at time: UInt64, _ content: (inout [UInt8]) -> Void) {
-        entries.append(IndexEntry(channel: channel, time: time, offset: UInt64(chunk.count)))
+        entries[channel, default: []].append((time, UInt64(chunk.count)))
         let sequence = UInt32(truncatingIfNeeded: statistics.messageCounts[channel] ?? 0)
         chunk.add(.message) { bytes in
             bytes.add(channel)
@@ -178,20 +171,12 @@ final class MCAPWriter: @unchecked Sendable {
     private func messageIndex(after start: UInt64) -> ([UInt8], [(channel: UInt16, offset: UInt64)]) {
         var index = [UInt8]()
         var offsets: [(channel: UInt16, offset: UInt64)] = []
-        entries.sort { ($0.channel, $0.offset) < ($1.channel, $1.offset) }
-        var first = 0
-        while first < entries.count {
-            let channel = entries[first].channel
-            var next = first
-            while next < entries.count, entries[next].channel == channel { next += 1 }
+        for (channel, entries) in entries.sorted(by: { $0.key < $1.key }) {
             offsets.append((channel, start + UInt64(index.count)))
             index.add(.messageIndex) { index in
                 index.add(channel)
-                index.addCounted { index in
-                    for entry in entries[first..<next] { index.addAll(entry.time, entry.offset) }
-                }
+                index.addCounted { index in for entry in entries { index.addAll(entry.time, entry.offset) } }
             }
-            first = next
         }
         return (index, offsets)
     }

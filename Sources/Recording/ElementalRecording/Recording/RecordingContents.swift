@@ -140,7 +140,7 @@ struct RecordingContents {
         let samples = try forms(of: Set(ids), source)
         var elements: [ElementDefinition] = []
         var valueCounts: [Int] = []
-        var names: Set<String> = []
+        var readable: [UInt16: ChannelUse] = [:]
         for id in ids {
             guard let topic = channels[id]?.topic else { continue }
             uses[id] = .unreadable(topic: topic)
@@ -154,23 +154,17 @@ struct RecordingContents {
                 continue
             }
             var name = topic.hasPrefix("/") ? String(topic.dropFirst()) : topic
-            if names.contains(name.lowercased()) { name += " \(id)" }
-            guard
-                let element = try? ElementDefinition(
-                    id: elements.count, name: name, type: type, access: .read)
-            else {
+            if elements.contains(where: { $0.name.lowercased() == name.lowercased() }) { name += " \(id)" }
+            guard let element = try? ElementDefinition(id: elements.count, name: name, type: type, access: .read) else {
                 omissions.append("\(topic): a name has 1 to 255 bytes")
                 continue
             }
-            names.insert(name.lowercased())
-            uses[id] = .element(service: services.count, element, form)
+            readable[id] = .element(service: services.count, element, form)
             elements.append(element)
             valueCounts.append(Int(clamping: counts[id] ?? 0))
         }
-        guard !elements.isEmpty, let catalogue = try? ElementCatalogue(elements) else {
-            for id in ids { uses[id] = .unreadable(topic: channels[id]?.topic ?? "") }
-            return
-        }
+        guard !elements.isEmpty, let catalogue = try? ElementCatalogue(elements) else { return }
+        uses.merge(readable) { $1 }
         var service = RecordedService(service: nil, instance: Self.name(of: path))
         service.add(catalogue, 0, valueCounts)
         append(service)

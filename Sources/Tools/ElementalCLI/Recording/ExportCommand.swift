@@ -68,22 +68,8 @@ struct ExportCommand: ReportingCommand {
     }
 
     private func write(_ text: String, _ console: Console) async {
-        if isatty(STDOUT_FILENO) == 1 {
-            await console.emit(TextEvent(text: text))
-        } else {
-            await console.emit(bytes: Array(text.utf8))
-        }
+        // Nothing moves the cursor of a terminal.
+        let lines = text.split(whereSeparator: \.isNewline).map { "\(String($0).printable)\n" }
+        await console.emit(bytes: Array((isatty(STDOUT_FILENO) == 1 ? lines.joined() : text).utf8))
     }
-}
-
-/// Lines of text for a terminal.
-private struct TextEvent: ConsoleEvent {
-    let text: String
-
-    var isResult: Bool { true }
-
-    var lines: [String] { text.split(whereSeparator: \.isNewline).map(String.init) }
-
-    var json: JSONText { .string(text) }
-    var jsonLines: [JSONText] { lines.map { .number($0) } }
 }

@@ -47,8 +47,6 @@ struct EventTableTests {
                 notices.insert(String(match.1))
             }
         }
-        // Lines of `export` for a terminal, whose JSON is not made there.
-        types.remove("TextEvent")
         // It has the name of the event in it.
         types.remove("OfService")
         #expect(types.count + notices.count > 60)
