@@ -175,7 +175,12 @@ final class MCAPWriter: @unchecked Sendable {
             offsets.append((channel, start + UInt64(index.count)))
             index.add(.messageIndex) { index in
                 index.add(channel)
-                index.addCounted { index in for entry in entries { index.addAll(entry.time, entry.offset) } }
+                index.addCounted { index in
+                    for entry in entries {
+                        index.add(entry.time)
+                        index.add(entry.offset)
+                    }
+                }
             }
         }
         return (index, offsets)
