@@ -6,7 +6,7 @@ import Support
 @main
 enum EntryPoint {
     static func main() {
-        StandardDescriptors.open()
+        openStandardDescriptors()
         do {
             try ProcessLimits.check()
         } catch {
@@ -16,6 +16,17 @@ enum EntryPoint {
         }
         Task { await ElementalCommand.main() }
         dispatchMain()
+    }
+
+    /// Opens those of standard input, output and error that the parent process has closed on /dev/null: otherwise a socket
+    /// could get one of their numbers, and output would go to it.
+    ///
+    /// Results that are written to standard output would be lost without a word. There the write fails.
+    private static func openStandardDescriptors() {
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            // `open` returns the lowest free number, which is this one.
+            _ = Descriptor.open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR)
+        }
     }
 
     private static func write(_ line: String, to descriptor: CInt) {
@@ -53,9 +64,8 @@ struct ElementalCommand: AsyncParsableCommand {
             WatchCommand.self, ConnectCommand.self, PairCommand.self, OpenPairingCommand.self, TrustCommand.self,
             AliasCommand.self, SerialCommand.self, C64Command.self, SignalRCommand.self, MQTTCommand.self,
             OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
-            RecordCommand.self,
-            ReplayCommand.self,
-            ExportCommand.self, InfoCommand.self, DoctorCommand.self, BenchCommand.self,
+            RecordCommand.self, ReplayCommand.self, ExportCommand.self, InfoCommand.self, DoctorCommand.self,
+            BenchCommand.self,
         ])
 
     static func main() async {
@@ -65,8 +75,9 @@ struct ElementalCommand: AsyncParsableCommand {
                     "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
                         + "hexadecimal digits, or as NAME=@FILE")
             }
-            if await Completion.answer(Array(CommandLine.arguments.dropFirst())) { await exit(.success) }
-            var command = try parsed(Array(CommandLine.arguments.dropFirst()))
+            let arguments = Array(CommandLine.arguments.dropFirst())
+            if await Completion.answer(arguments, help: _dumpHelp()) { await exit(.success) }
+            var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

@@ -17,15 +17,12 @@ enum Crowd {
         _ body: ([ElementalDevice]) async throws(ElementalError) -> Report
     ) async throws(ElementalError) -> Report {
         let (devices, failure) = await open(count, allowsUDP, connect)
-        do throws(ElementalError) {
+        let report = await Result { () async throws(ElementalError) in
             if let failure { throw failure }
-            let report = try await body(devices)
-            await close(devices)
-            return report
-        } catch {
-            await close(devices)
-            throw error
+            return try await body(devices)
         }
+        await close(devices)
+        return try report.get()
     }
 
     private static func open(
@@ -37,11 +34,7 @@ enum Crowd {
                 guard begun < count else { return }
                 begun += 1
                 group.addTask { [number = begun] in
-                    do throws(ElementalError) {
-                        return .success(try await connect(number, allowsUDP))
-                    } catch {
-                        return .failure(error)
-                    }
+                    await Result { () async throws(ElementalError) in try await connect(number, allowsUDP) }
                 }
             }
             var devices: [ElementalDevice] = []

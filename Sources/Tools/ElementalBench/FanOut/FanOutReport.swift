@@ -1,14 +1,11 @@
 /// The result of a fan-out run.
 package struct FanOutReport: Sendable {
-    /// How many devices there were.
     package let devices: Int
     /// Values that arrived in the counted time, at all devices together.
     package let deliveries: Int
-    /// The counted time.
     package let seconds: Double
     /// Values that were sent in all, to all devices together.
     package let sent: Int
-    /// Values that were sent and did not arrive.
     package let lost: Int
 
     /// Values that arrived in a second, at all devices together.
@@ -22,7 +19,6 @@ package struct FanOutReport: Sendable {
         lost = max(0, sent - arrived)
     }
 
-    /// The report as text.
     package var lines: [String] {
         let each = devices == 0 ? 0 : deliveriesPerSecond / Double(devices)
         return [

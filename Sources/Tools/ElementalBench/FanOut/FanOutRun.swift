@@ -6,7 +6,6 @@ import Support
 /// All devices are connections of this process. Deliveries are counted after a warm-up; all values of each device are
 /// checked.
 package struct FanOutRun: Sendable {
-    /// How many devices there are.
     package var deviceCount = 10
     /// How long deliveries are counted.
     package var duration: Duration = .seconds(2)
@@ -19,7 +18,6 @@ package struct FanOutRun: Sendable {
     /// 8 bytes to 10 devices for 2 s.
     package init() {}
 
-    /// The warm-up before values are counted.
     private static let warmUpTime: Duration = .milliseconds(300)
 
     /// Measures.

@@ -7,28 +7,27 @@ struct EchoLine<Value: NumberedValue>: Sendable {
     let via: Via
     let timeout: Duration
 
-    /// Stops delivering.
-    struct Listening: Sendable {
-        fileprivate let registration: HandlerRegistration?
-        fileprivate let task: Task<Void, Never>?
-
-        func cancel() {
-            registration?.cancel()
-            task?.cancel()
+    /// Sends a message. What does not fit the queue is lost; any other failure ends the measurement.
+    @inline(__always)
+    func send<Report>(_ message: Value, _ measurement: Measurement<Report>) {
+        do throws(ElementalError) {
+            try device.send(message, to: element)
+        } catch {
+            if error.code != .queueFull { measurement.end(.failure(error)) }
         }
     }
-
-    func send(_ message: Value) throws(ElementalError) { try device.send(message, to: element) }
 
     /// Delivers the answers: on the event loop, or in a task that consumes an async stream.
     ///
     /// - Parameter measurement: fails when the connection ends.
+    /// - Returns: what stops it.
     func listen<Report>(
         _ measurement: Measurement<Report>, _ take: @escaping @Sendable (Value) -> Void
-    ) async throws(ElementalError) -> Listening {
+    ) async throws(ElementalError) -> @Sendable () -> Void {
         measurement.fail(whenEnded: device)
         guard via == .streams || via == .taskStreams else {
-            return Listening(registration: device.onValue(of: element, perform: take), task: nil)
+            let registration = device.onValue(of: element, perform: take)
+            return { registration.cancel() }
         }
         try await device.sendWhenReady(via == .streams, to: BenchElements.openStreams)
         // Datagrams may overtake the request, so wait for it: it is handled before the ping that follows it.
@@ -37,7 +36,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
         let task = Task(executorPreference: via == .streams ? device.executor : nil) {
             for await value in values { take(value) }
         }
-        return Listening(registration: nil, task: task)
+        return { task.cancel() }
     }
 
     /// The error of messages that never come back.

@@ -21,13 +21,14 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
     init(_ line: EchoLine<Value>, _ report: LatencyReport, warmUpCount: Int, count: Int, size: Int, timeout: Duration) {
         self.line = line
         let machine = TripMachine(
-            report, run: MessageNumber.newRun(), warmUpCount: warmUpCount, count: count, timeout: timeout.nanoseconds)
+            report, run: MessageNumber.newRun(), warmUpCount: warmUpCount, count: count,
+            timeout: UInt64(clamping: timeout.nanoseconds))
         state = Locked(State(machine: machine, message: Value(machine.current, byteCount: size)))
     }
 
     func run(watching interval: Duration) async throws(ElementalError) -> LatencyReport {
-        let listening = try await line.listen(measurement) { [self] in take($0) }
-        defer { listening.cancel() }
+        let stopListening = try await line.listen(measurement) { [self] in take($0) }
+        defer { stopListening() }
         let watch = Task { [self] in
             while !Task.isCancelled {
                 await Delay.wait(interval)
@@ -56,20 +57,10 @@ final class EchoTrips<Value: NumberedValue>: Sendable {
             return (action, state.message)
         }
         switch action {
-        case .send: send(message)
+        case .send: line.send(message, measurement)
         case .wait: break
         case .finish: measurement.end(.success(state.withLock { $0.machine.report }))
         case .giveUp: measurement.end(.failure(line.silence))
-        }
-    }
-
-    @inline(__always)
-    private func send(_ message: Value) {
-        do throws(ElementalError) {
-            try line.send(message)
-        } catch {
-            // What does not fit the queue is lost.
-            if error.code != .queueFull { measurement.end(.failure(error)) }
         }
     }
 }

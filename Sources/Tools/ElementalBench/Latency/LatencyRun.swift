@@ -6,11 +6,9 @@ import Elemental
 /// then: a stall of the other end shows in all the round trips that it delayed, not in a single one, which would be
 /// coordinated omission. With a ``Pace`` it is timed from when it is sent.
 package struct LatencyRun: Sendable {
-    /// The transport of the messages.
     package var transport = Transport.tcp
     /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
     package var via: Via?
-    /// The number of round trips.
     package var count = 10_000
     /// The bytes of each message's value, at least 8; at most 1,024 for pings.
     package var size = 8
@@ -18,14 +16,11 @@ package struct LatencyRun: Sendable {
     package var rate: Double?
     /// How long one may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
-
     /// The sender of round trips at a rate, which sleeps in between; `nil` for one that watches the clock.
     package var pace: Pace?
-
     /// Whether without a pace round trips at a rate are sent by the connection's event loop, which does not sleep, rather
     /// than by a thread of their own that keeps another core busy.
     package var isPacedByLoop = false
-
     /// The load during the measurement; `nil` for none.
     package var load: Load?
 
@@ -48,27 +43,19 @@ package struct LatencyRun: Sendable {
         if let load { try BenchElements.check(device, "--beside \(load.rawValue)") }
         switch load {
         case .large:
-            return Self.join(
-                try await LargeLoad(device: device, timeout: timeout).run { () async throws(ElementalError) in
-                    try await run(device)
-                })
+            return try await LargeLoad(device: device, timeout: timeout).run { () async throws(ElementalError) in
+                try await run(device)
+            }
         case .motion:
             return try await Crowd.with(MotionLoad.deviceCount, allowsUDP: true, connect) {
                 devices async throws(ElementalError) in
-                Self.join(
-                    try await MotionLoad(devices: devices, timeout: timeout).run { () async throws(ElementalError) in
-                        try await run(device)
-                    })
+                try await MotionLoad(devices: devices, timeout: timeout).run { () async throws(ElementalError) in
+                    try await run(device)
+                }
             }
         case nil:
             return try await run(device)
         }
-    }
-
-    private static func join(_ reports: (LatencyReport, LoadReport)) -> LatencyReport {
-        var report = reports.0
-        report.load = reports.1
-        return report
     }
 
     private func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
@@ -86,25 +73,18 @@ package struct LatencyRun: Sendable {
             return try await trips.run(report, warmUpCount: warmUpCount)
         }
         try BenchElements.check(device, "a round trip by \(via.rawValue)")
-        let echo = Self.echo(via, transport)
-        if size == BenchElements.minimumByteCount { return try await run(line(device, echo.number, via), report) }
-        return try await run(line(device, echo.data, via), report)
+        let isStream = via != .handlers
+        let echo =
+            switch transport {
+            case .tcp: isStream ? BenchElements.streamEcho : BenchElements.echo
+            case .udp: isStream ? BenchElements.streamEchoDatagram : BenchElements.echoDatagram
+            }
+        return size == BenchElements.minimumByteCount
+            ? try await run(EchoLine(device: device, element: echo.number, via: via, timeout: timeout), report)
+            : try await run(EchoLine(device: device, element: echo.data, via: via, timeout: timeout), report)
     }
 
     private var warmUpCount: Int { min(Self.warmUpCount, count) }
-
-    private static func echo(_ via: Via, _ transport: Transport) -> BenchElements.Echo {
-        switch (via, transport) {
-        case (.streams, .tcp), (.taskStreams, .tcp): BenchElements.streamEcho
-        case (.streams, .udp), (.taskStreams, .udp): BenchElements.streamEchoDatagram
-        case (_, .tcp): BenchElements.echo
-        case (_, .udp): BenchElements.echoDatagram
-        }
-    }
-
-    private func line<Value>(_ device: ElementalDevice, _ element: Element<Value>, _ via: Via) -> EchoLine<Value> {
-        EchoLine(device: device, element: element, via: via, timeout: timeout)
-    }
 
     private func run<Value>(
         _ line: EchoLine<Value>, _ report: LatencyReport

@@ -3,7 +3,6 @@
 package enum Pace: String, Sendable, CaseIterable {
     /// The connection's event loop, by ``Elemental/ElementalDevice/onTick(every:perform:)``.
     case timer
-    /// A thread of its own.
     case thread
     /// A task on Swift's thread pool.
     case task

@@ -42,8 +42,8 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     }
 
     func run() async throws(ElementalError) -> LatencyReport {
-        let listening = try await line.listen(measurement) { [self] in take($0) }
-        defer { listening.cancel() }
+        let stopListening = try await line.listen(measurement) { [self] in take($0) }
+        defer { stopListening() }
         let action: @Sendable (Int) -> Void = { [self] number in send(number) }
         switch pace ?? (isPacedByLoop ? .timer : .thread) {
         case .timer: pacer.start(on: line.device, action)
@@ -69,12 +69,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
             if pace != nil { state.sendTimes.append(MonotonicClock.nanoseconds) }
             return state.message
         }
-        do throws(ElementalError) {
-            try line.send(message)
-        } catch {
-            // What does not fit the queue is lost.
-            if error.code != .queueFull { measurement.end(.failure(error)) }
-        }
+        line.send(message, measurement)
     }
 
     private func take(_ value: Value) {

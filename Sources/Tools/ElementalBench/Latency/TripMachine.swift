@@ -16,7 +16,6 @@ struct TripMachine: Sendable {
     private static let patience = 3
 
     private(set) var report: LatencyReport
-    /// The message in flight.
     private(set) var current: MessageNumber
     private let warmUpCount: UInt64
     private let end: UInt64

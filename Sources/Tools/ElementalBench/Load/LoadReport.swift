@@ -1,24 +1,17 @@
 /// What the load transferred during the round trips.
 package struct LoadReport: Sendable {
-    /// What kind of load it was.
     package let load: Load
-    /// Messages that were sent.
     package let sent: Int
     /// Messages that arrived, each counted once.
     package let messages: Int
     /// Bytes of the values that arrived.
     package let bytes: Int
-    /// How long the load lasted.
     package let seconds: Double
 
-    /// Messages that were sent and did not arrive.
     package var lost: Int { max(0, sent - messages) }
-    /// Messages that arrived in a second.
     package var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
-    /// Bytes of values that arrived in a second.
     package var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
-    /// The report as text.
     var line: String {
         let rate =
             switch load {

@@ -11,9 +11,9 @@ struct MotionLoad: Sendable {
     let timeout: Duration
 
     /// Runs `body` while the devices send.
-    func run<Report>(
-        _ body: () async throws(ElementalError) -> Report
-    ) async throws(ElementalError) -> (Report, LoadReport) {
+    func run(
+        _ body: () async throws(ElementalError) -> LatencyReport
+    ) async throws(ElementalError) -> LatencyReport {
         let reports = devices.map { Reports($0, timeout: timeout) }
         defer { for report in reports { report.end() } }
         var runs: [UInt32] = []
@@ -23,34 +23,28 @@ struct MotionLoad: Sendable {
         motion.start()
         defer { _ = motion.stop() }
         await Delay.wait(Load.leadTime)
-        let report = try await body()
+        var report = try await body()
         let sent = motion.stop()
         let seconds = MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds)
         let arrived = try await Self.arrived(reports, runs, sent)
-        return (
-            report,
-            LoadReport(
-                load: .motion, sent: Int(sent.reduce(0, +)), messages: arrived.reduce(0) { $0 + $1.messages },
-                bytes: arrived.reduce(0) { $0 + $1.bytes }, seconds: seconds)
-        )
+        report.load = LoadReport(
+            load: .motion, sent: Int(sent.reduce(0, +)), messages: arrived.reduce(0) { $0 + $1.messages },
+            bytes: arrived.reduce(0) { $0 + $1.bytes }, seconds: seconds)
+        return report
     }
 
     private static func arrived(
         _ reports: [Reports], _ runs: [UInt32], _ sent: [UInt64]
     ) async throws(ElementalError) -> [SinkReport] {
-        let results = await withTaskGroup { group in
+        let results: [Result<SinkReport, ElementalError>] = await withTaskGroup { group in
             for (report, (run, sent)) in zip(reports, zip(runs, sent)) {
-                group.addTask { () async -> Result<SinkReport, ElementalError> in
-                    do throws(ElementalError) {
-                        return .success(try await report.end(of: run, sent: sent, over: .udp).report)
-                    } catch {
-                        return .failure(error)
+                group.addTask {
+                    await Result { () async throws(ElementalError) in
+                        try await report.end(of: run, sent: sent, over: .udp).report
                     }
                 }
             }
-            var results: [Result<SinkReport, ElementalError>] = []
-            for await result in group { results.append(result) }
-            return results
+            return await group.reduce(into: []) { $0.append($1) }
         }
         var arrived: [SinkReport] = []
         for result in results { arrived.append(try result.get()) }

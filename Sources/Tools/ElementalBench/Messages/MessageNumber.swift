@@ -19,9 +19,7 @@ struct MessageNumber: Sendable, Equatable {
     var run: UInt32 { UInt32(truncatingIfNeeded: rawValue >> 40) }
     /// The message's number within its run, from 0.
     var sequence: UInt64 { rawValue & 0xFF_FFFF_FFFF }
-    /// The number of the message after this one.
     var next: MessageNumber { MessageNumber(rawValue: rawValue &+ 1) }
 
-    /// A number for a new run.
     static func newRun() -> UInt32 { .random(in: 1...highestRun) }
 }

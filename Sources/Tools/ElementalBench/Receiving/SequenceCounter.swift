@@ -7,7 +7,6 @@ struct SequenceCounter: Sendable {
 
     /// The number after the highest received one.
     private(set) var next: UInt64 = 0
-    /// The count of missing numbers.
     private(set) var missingCount: UInt64 = 0
     /// Duplicate messages.
     private(set) var repeated = 0

@@ -3,16 +3,6 @@ import Support
 
 /// Sends the numbered messages of a run, as fast as the connection accepts them or at a rate.
 struct NumberedSender<Value: NumberedValue>: Sendable {
-    /// When to stop.
-    enum Limit: Sendable {
-        /// After this number of messages.
-        case count(UInt64)
-        /// At this time of ``MonotonicClock``, in nanoseconds.
-        case time(UInt64)
-        /// When the flag is set.
-        case flag(StopFlag)
-    }
-
     let device: ElementalDevice
     let element: Element<Value>
     /// The bytes of each message's value.
@@ -25,8 +15,9 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
 
     /// Sends messages numbered from 0.
     ///
+    /// - Parameter limit: the number of messages at which to stop, as far as it is known at a time of ``MonotonicClock``.
     /// - Returns: how many.
-    func send(run: UInt32, until limit: Limit) async throws(ElementalError) -> UInt64 {
+    func send(run: UInt32, until limit: @Sendable (_ now: UInt64) -> UInt64) async throws(ElementalError) -> UInt64 {
         let start = MonotonicClock.nanoseconds
         let turn = UInt64(max(1, Self.turnByteCount / byteCount))
         var number = MessageNumber(run: run)
@@ -35,7 +26,7 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
         while true {
             if Task.isCancelled { throw ElementalError(.cancelled, "the run was cancelled") }
             let now = MonotonicClock.nanoseconds
-            let end = Self.end(limit, now)
+            let end = limit(now)
             let due = rate.map { min(end, UInt64(MonotonicClock.seconds(from: start, to: now) * $0) + 1) } ?? end
             if number.sequence >= end { return number.sequence }
             if number.sequence < due {
@@ -46,15 +37,6 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
                 let next = Double(number.sequence) / rate - MonotonicClock.seconds(from: start, to: now)
                 await Delay.wait(.seconds(min(max(0.001, next), 0.1)))
             }
-        }
-    }
-
-    /// The number of messages at which to stop, as far as it is known now.
-    private static func end(_ limit: Limit, _ now: UInt64) -> UInt64 {
-        switch limit {
-        case .count(let count): count
-        case .time(let time): now < time ? .max : 0
-        case .flag(let flag): flag.isRaised ? 0 : .max
         }
     }
 

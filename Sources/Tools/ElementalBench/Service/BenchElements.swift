@@ -47,7 +47,6 @@ package enum BenchElements {
         }
     }
 
-    /// All of them.
     package static let all: ElementCatalogue = [
         data, dataDatagram, ask, report, number, numberDatagram, motion,
         echo.number, echo.data, echoDatagram.number, echoDatagram.data,

@@ -22,3 +22,14 @@ struct Measurement<Value: Sendable>: Sendable {
         return try result.get()
     }
 }
+
+extension Result where Failure == ElementalError {
+    /// What `body` returns or throws.
+    init(_ body: () async throws(ElementalError) -> Success) async {
+        do throws(ElementalError) {
+            self = .success(try await body())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

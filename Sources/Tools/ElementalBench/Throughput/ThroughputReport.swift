@@ -2,9 +2,7 @@ import ElementalWire
 
 /// The result of a throughput run.
 package struct ThroughputReport: Sendable {
-    /// The transport of the messages.
     package let transport: Transport
-    /// Messages that were sent.
     package let sent: Int
     /// Messages that arrived, each counted once.
     package let messages: Int
@@ -13,7 +11,6 @@ package struct ThroughputReport: Sendable {
     /// The duration: from the first arrival to the last at the other end, or from the first send to the last if that
     /// took longer.
     package let seconds: Double
-    /// Messages that arrived twice.
     package let repeated: Int
     /// Messages that arrived after a later one.
     package let disordered: Int
@@ -23,11 +20,8 @@ package struct ThroughputReport: Sendable {
     /// CPU time of the receiving process in that time, in seconds.
     package let receiverProcessorTime: Double
 
-    /// Messages that were sent and did not arrive.
     package var lost: Int { max(0, sent - messages) }
-    /// Messages that arrived in a second.
     package var messagesPerSecond: Double { seconds > 0 ? Double(messages) / seconds : 0 }
-    /// Bytes of values that arrived in a second.
     package var bytesPerSecond: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
 
     init(transport: Transport, sent: Int, arrived: SinkReport, sending: Double, processorTime: Double) {
@@ -42,7 +36,6 @@ package struct ThroughputReport: Sendable {
         receiverProcessorTime = arrived.processorTime
     }
 
-    /// The report as text.
     package var lines: [String] {
         var lines = [
             "\(messages) messages, \(bytes) bytes over \(transport.rawValue) in \(Self.rounded(seconds * 1000)) ms",

@@ -1,10 +1,5 @@
 import Elemental
-
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
+import Support
 
 /// A run that sends messages to a bench service as fast as it accepts them, or at a rate, and counts what arrives.
 ///
@@ -18,7 +13,6 @@ package struct ThroughputRun: Sendable {
         case time(Duration)
     }
 
-    /// The transport of the messages.
     package var transport = Transport.tcp
     /// How much is sent.
     package var amount = Amount.time(.seconds(2))
@@ -76,17 +70,20 @@ package struct ThroughputRun: Sendable {
     private func send<Value: NumberedValue>(
         _ sender: NumberedSender<Value>, _ run: UInt32
     ) async throws(ElementalError) -> UInt64 {
-        let limit: NumberedSender<Value>.Limit = Self.limit(amount)
+        let limit = Self.limit(amount)
         guard isOnLoop else { return try await sender.send(run: run, until: limit) }
         return try await withTaskExecutorPreference(sender.device.executor) { () async throws(ElementalError) in
             try await sender.send(run: run, until: limit)
         }
     }
 
-    private static func limit<Value>(_ amount: Amount) -> NumberedSender<Value>.Limit {
+    private static func limit(_ amount: Amount) -> @Sendable (UInt64) -> UInt64 {
         switch amount {
-        case .count(let count): .count(UInt64(max(0, count)))
-        case .time(let time): .time(MonotonicClock.nanoseconds + time.nanoseconds)
+        case .count(let count):
+            return { _ in UInt64(max(0, count)) }
+        case .time(let time):
+            let end = MonotonicClock.nanoseconds + UInt64(clamping: time.nanoseconds)
+            return { $0 < end ? .max : 0 }
         }
     }
 }

@@ -18,11 +18,3 @@ enum MonotonicClock {
         last > first ? Double(last - first) / 1e9 : 0
     }
 }
-
-extension Duration {
-    /// Whole nanoseconds, 0 for a negative duration.
-    var nanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        return UInt64(clamping: seconds) * 1_000_000_000 + UInt64(clamping: attoseconds / 1_000_000_000)
-    }
-}

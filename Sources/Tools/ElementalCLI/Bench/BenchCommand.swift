@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// Measures connections.
 struct BenchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",

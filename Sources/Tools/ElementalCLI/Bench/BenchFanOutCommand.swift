@@ -2,7 +2,6 @@ import ArgumentParser
 import Elemental
 import ElementalBench
 
-/// Measures what a service delivers to many devices.
 struct BenchFanOutCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",

@@ -6,7 +6,6 @@ extension Via: ExpressibleByArgument {}
 extension Load: ExpressibleByArgument {}
 extension Pace: ExpressibleByArgument {}
 
-/// Measures round trips.
 struct BenchLatencyCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "latency",

@@ -75,7 +75,9 @@ struct BenchOptions: ParsableArguments {
             return try await place.connect(as: "\(name) \(number)", elements: BenchElements.all, options: options)
         }
         var settings = Client.Settings(name: name)
-        settings.advice = .benchService
+        settings.advice = { _ in
+            "the target sends no catalogue that can be used; measurements need a service started with 'elemental bench serve'"
+        }
         settings.access = access
         settings.latency = latency
         try await Client.with(place, settings, output, console) { client in

@@ -2,7 +2,6 @@ import ArgumentParser
 import Elemental
 import ElementalBench
 
-/// Serves the other end of measurements.
 struct BenchServeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",

@@ -2,7 +2,6 @@ import ArgumentParser
 import Elemental
 import ElementalBench
 
-/// Measures messages and bytes per second.
 struct BenchThroughputCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "throughput",

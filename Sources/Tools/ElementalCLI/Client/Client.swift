@@ -40,8 +40,8 @@ struct Client: Sendable {
         var latency = Latency.standard
         /// When to connect again after a loss; `nil` for never.
         var reconnection: (any ReconnectionPolicy)?
-        /// What to suggest if the service does not send its catalogue.
-        var advice = ElementAdvice.option
+        /// What to say of an error about the service's catalogue.
+        var advice: @Sendable (ElementalError) -> String = { "\($0.message) with --element \(ElementSpec.form)" }
         /// Called on the connection's event loop with every value.
         var onValue: (@Sendable () -> Void)?
 
@@ -55,15 +55,16 @@ struct Client: Sendable {
         _ place: ServicePlace, _ settings: Settings, _ output: OutputOptions, _ console: Console,
         _ body: (Client) async throws -> Result
     ) async throws -> Result {
-        let box = Box()
+        let values = Locked<Values?>(nil)
+        let events = Locked<AsyncStream<DeviceEvent>?>(nil)
         let arrivalTimes = ArrivalTimes()
         let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
         let options = ConnectOptions(
             timeout: output.limit, limits: settings.limits, security: settings.access.security,
             latency: settings.latency, reconnection: settings.reconnection, logger: output.logger)
         let configure: @Sendable (ElementalDevice) -> Void = { device in
-            if settings.wantsValues { box.values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
-            if settings.wantsValues { box.events.withLock { $0 = device.events() } }
+            if settings.wantsValues { values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
+            if settings.wantsValues { events.withLock { $0 = device.events() } }
             transfers.follow(device)
             if let onValue = settings.onValue {
                 device.onAnyValue { element, value, _ in
@@ -92,23 +93,19 @@ struct Client: Sendable {
                 return try await body(
                     Client(
                         device: device, givenElements: settings.elements, place: place, pairing: pairing,
-                        console: console, values: box.values.withLock { $0 },
-                        arrivalTimes: arrivalTimes, transfers: transfers, events: box.events.withLock { $0 }))
+                        console: console, values: values.withLock { $0 },
+                        arrivalTimes: arrivalTimes, transfers: transfers, events: events.withLock { $0 }))
             }
         } catch let error as ElementalError {
-            throw pairing.explain(error) ?? settings.advice.explain(error)
+            if let failure = pairing.explain(error) { throw failure }
+            guard error.code == .catalogueUnavailable || error.code == .invalidCatalogue else { throw error }
+            throw CommandFailure(error.code.description, settings.advice(error))
         }
     }
 
     /// The elements that can be used now.
     var elements: ElementCatalogue { givenElements ?? device.knownElements }
 
-    private final class Box: Sendable {
-        let values = Locked<Values?>(nil)
-        let events = Locked<AsyncStream<DeviceEvent>?>(nil)
-    }
-
-    /// The end of the connection as a failure.
     static func ended(_ device: ElementalDevice, _ reason: DisconnectReason) -> CommandFailure {
         CommandFailure(reason.code, "the connection to \(device.name) has ended: \(reason)")
     }

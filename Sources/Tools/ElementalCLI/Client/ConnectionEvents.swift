@@ -3,7 +3,6 @@ import ElementalFollowing
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// This client connected to a service, or connected again.
     static func connected(_ key: ServiceKey, address: String, isAgain: Bool = false) -> Notice {
         Notice(
             isAgain ? "didReconnect" : "connected", JSONText.members(key) + [("address", .string(address))],

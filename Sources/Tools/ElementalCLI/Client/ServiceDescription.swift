@@ -4,103 +4,50 @@ import ElementalSecurity
 import ElementalWire
 import Support
 
-/// A service at the other end of a connection with its elements, as `describe` and `list` show it.
-struct ServiceDescription: ConsoleEvent {
-    let name: String
-    /// The service's name; `nil` if the target was a host and port.
-    let service: String?
-    let address: String
-    /// Whether it supports the extensions; an older ElementalController does not.
-    let saysHello: Bool
-    /// What Zeroconf says of it; `nil` if the target was a host and port.
-    let discovered: DiscoveredService?
-    /// Who the service has proven to be; `nil` if the connection is not encrypted.
-    let fingerprint: Fingerprint?
-    /// What this client may do there; `nil` if the connection is not encrypted.
-    let role: Role?
-    /// The identifier in this connection's datagrams; 0 for none.
-    let udpIdentifier: Int
-    /// The elements, each with its newest value, if one has arrived.
-    let elements: [(definition: ElementDefinition, value: ElementValue?)]
-
-    var isResult: Bool { true }
-
-    var lines: [String] { styledLines.map { $0.map(\.text).joined() } }
-
-    /// The service on one line, its elements as a table below.
-    var styledLines: [[Styled]] {
-        let place = name == address ? "" : " at \(address)"
-        let kind = (service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
-        let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
-        let table = Table(
-            titles: [">ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"],
-            rows: elements.map { Self.row($0.definition, $0.value) }, indentation: "  ")
-        return [[Styled(name, .heading), Styled(kind)] + remark + [Styled("\(place), \(count)")]] + table.lines
-    }
-
-    /// What was proven, or what the service says that a client needs.
-    private var remark: [Styled] {
-        guard fingerprint == nil else {
-            return [Styled(" [encrypted, \(role?.rawValue ?? "unknown role")]", .good)]
-        }
-        return discovered?.remark(.none).map { [Styled(" [\($0)]", .warning)] } ?? []
-    }
-
-    var json: JSONText {
-        .event(
-            "service",
-            JSONText.members(service, name) + [
-                ("address", .string(address)),
-                ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
-                ("udpIdentifier", .integer(udpIdentifier)),
-            ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)])
-                + [
-                    ("role", .optional(role?.rawValue)), ("fingerprint", .optional(fingerprint.map { "\($0)" })),
-                ])
-    }
-
-    /// The service, then each element.
-    var jsonLines: [JSONText] {
-        [json]
-            + elements.map { element, value in .event("element", element.members + [("value", value?.json ?? .null)]) }
-    }
-
-    private static func row(_ element: ElementDefinition, _ value: ElementValue?) -> [Styled] {
-        let access = element.access.abbreviation + (element.latest ? " latest" : "")
-        return [Styled(String(element.id), .faint), Styled(element.name)]
-            + [element.type.name, element.transport.rawValue, access].map { Styled($0, .faint) }
-            + [range(element), element.unit, value.map { beginning($0, of: element) } ?? ""].map { Styled($0) }
-    }
-
-    /// As much of the value as fits into 40 columns.
-    private static func beginning(_ value: ElementValue, of element: ElementDefinition) -> String {
-        // Only as much data is converted to digits as is shown.
-        let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
-        return element.text(of: value).cut(to: 40)
-    }
-
-    /// The choices where there are some, and otherwise the range and step.
-    private static func range(_ element: ElementDefinition) -> String {
-        if !element.choices.isEmpty {
-            return element.choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40)
-        }
-        let step = element.step.map { "step \(element.type.text(of: $0))" }
-        return [element.rangeText, step].compactMap(\.self).joined(separator: " ")
+extension Client {
+    /// The service with its elements, as `describe` and `list` show it.
+    var description: Notice {
+        .service(
+            device.key, address: device.addressText, saysHello: device.hello != nil, discovered: place.discovered,
+            fingerprint: device.fingerprint, role: device.grantedRole, udpIdentifier: Int(device.udpIdentifier),
+            elements: elements.map { ($0, device.value(of: $0)) })
     }
 }
 
-extension ServiceDescription {
-    init(_ client: Client) {
-        let device = client.device
-        name = device.name
-        service = device.service
-        address = device.addressText
-        saysHello = device.hello != nil
-        discovered = client.place.discovered
-        fingerprint = device.fingerprint
-        role = device.grantedRole
-        udpIdentifier = Int(device.udpIdentifier)
-        elements = client.elements.map { ($0, device.value(of: $0)) }
+extension ConsoleEvent where Self == Notice {
+    /// A service with its elements: on one line, and the elements as a table below; as JSON, each as an event.
+    ///
+    /// - Parameters:
+    ///   - saysHello: whether it supports the extensions; an older ElementalController does not.
+    ///   - discovered: what Zeroconf says of it; `nil` if the target was a host and port.
+    ///   - fingerprint: who the service has proven to be; `nil` if the connection is not encrypted, as is the role.
+    ///   - udpIdentifier: the identifier in this connection's datagrams; 0 for none.
+    ///   - elements: each with its newest value, if one has arrived.
+    static func service(
+        _ key: ServiceKey, address: String, saysHello: Bool, discovered: DiscoveredService?, fingerprint: Fingerprint?,
+        role: Role?, udpIdentifier: Int, elements: [(definition: ElementDefinition, value: ElementValue?)]
+    ) -> Notice {
+        let place = key.name == address ? "" : " at \(address)"
+        let kind = (key.service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
+        let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
+        // What was proven, or what the service says that a client needs.
+        let remark =
+            fingerprint == nil
+            ? discovered?.remark(.none).map { Styled(" [\($0)]", .warning) }
+            : Styled(" [encrypted, \(role?.rawValue ?? "unknown role")]", .good)
+        let title = [Styled(key.name, .heading), Styled(kind), remark, Styled("\(place), \(count)")]
+        let table = Table(
+            titles: [">ID", "NAME", "TYPE", "VIA", "ACCESS", "RANGE", "UNIT", "VALUE"],
+            rows: elements.map { $0.definition.row($0.value) }, indentation: "  ")
+        return Notice(
+            "service",
+            JSONText.members(key) + [
+                ("address", .string(address)), ("elements", .integer(elements.count)), ("hello", .bool(saysHello)),
+                ("udpIdentifier", .integer(udpIdentifier)),
+            ] + (discovered?.securityMembers ?? [("security", .null), ("pairing", .null)]) + [
+                ("role", .optional(role?.rawValue)), ("fingerprint", .optional(fingerprint.map { "\($0)" })),
+            ], isResult: true, styled: [title.compactMap(\.self)] + table.lines,
+            others: elements.map { .event("element", $0.definition.members + [("value", $0.value?.json ?? .null)]) })
     }
 }
 
@@ -115,5 +62,26 @@ extension ElementDefinition {
             ("latest", .bool(latest)), ("unit", .string(unit)), ("range", range ?? .null),
             ("step", step.map(number) ?? .null), ("choices", choicesJSON),
         ]
+    }
+
+    fileprivate func row(_ value: ElementValue?) -> [Styled] {
+        let access = access.abbreviation + (latest ? " latest" : "")
+        return [Styled(String(id), .faint), Styled(name)]
+            + [type.name, transport.rawValue, access].map { Styled($0, .faint) }
+            + [limits, unit, value.map(beginning) ?? ""].map { Styled($0) }
+    }
+
+    /// As much of the value as fits into 40 columns.
+    private func beginning(_ value: ElementValue) -> String {
+        // Only as much data is converted to digits as is shown.
+        let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
+        return text(of: value).cut(to: 40)
+    }
+
+    /// The choices where there are some, and otherwise the range and step.
+    private var limits: String {
+        if !choices.isEmpty { return choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40) }
+        let step = step.map { "step \(type.text(of: $0))" }
+        return [rangeText, step].compactMap(\.self).joined(separator: " ")
     }
 }

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Support
 
-/// Names for TARGETs.
 struct AliasCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "alias",

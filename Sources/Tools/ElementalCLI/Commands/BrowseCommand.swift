@@ -3,7 +3,6 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Shows services as they come and go.
 struct BrowseCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "browse",
@@ -50,67 +49,57 @@ struct BrowseCommand: ReportingCommand {
         try await Interruption.run(console) { [state] in
             var trusted = UserTrust(state)
             try await trusted.update()
-            let health = Locked(Health())
+            let health = Locked((hasWorked: false, failure: ElementalError?.none, end: ContinuousClock.now))
             try await Interruption.limit(to: time) { [trusted] in
                 var trusted = trusted
                 for await event in events {
-                    health.withLock { $0.record(event) }
+                    health.withLock { health in
+                        if case .failed(let error, let delay) = event {
+                            (health.failure, health.end) = (error, .now + delay + Self.attemptTime)
+                        } else {
+                            health.hasWorked = true
+                        }
+                    }
                     try await trusted.update()
-                    await console.emit(BrowseEvent(event, trusted))
+                    await console.emit(.browsing(event, trusted))
                 }
             }
-            if let failure = health.withLock({ $0.failure }), !Task.isCancelled { throw failure }
+            // Unless an attempt followed that did not fail.
+            let (hasWorked, failure, end) = health.withLock { $0 }
+            if let failure, !hasWorked, .now < end, !Task.isCancelled { throw failure }
         }
     }
 
     /// Prints what is there.
     private func list(_ events: AsyncStream<ElementalBrowser.Event>, _ console: Console) async throws {
         try await Interruption.run(console, .task) { [state, output] in
-            let (services, isComplete) = (Locked<[ServiceKey: DiscoveredService]>([:]), Locked(false))
+            let services = Locked<[ServiceKey: DiscoveredService]>([:])
             var trusted = UserTrust(state)
             try await trusted.update()
-            try await Interruption.limit(to: output.limit) { [trusted] in
+            let isComplete = try await Interruption.limit(to: output.limit) { [trusted] in
                 for await event in events {
                     switch event {
                     case .found(let service), .updated(let service):
                         services.withLock { $0[ServiceKey(service)] = service }
                     case .gone(let service, let name):
                         services.withLock { $0[ServiceKey(service: service, name: name)] = nil }
-                    case .unresolved: await console.emit(BrowseEvent(event, trusted))
+                    case .unresolved: await console.emit(.browsing(event, trusted))
                     case .failed(let error, _): throw error
                     }
                 }
-                isComplete.withLock { $0 = !Task.isCancelled }
+                return true
             }
             try Task.checkCancellation()
-            let found = services.withLock { $0.sorted { $0.key < $1.key } }
-                .map { BrowseEvent(.found($0.value), trusted) }
-            await console.emit(found, as: BrowseEvent.table(of: found))
+            let found = services.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
+            let table = Table(
+                titles: ["SERVICE", "HOST", "ADDRESSES", "SECURITY", "TXT"],
+                rows: found.map { $0.cells(trusted.standing(to: $0)) })
+            await console.emit(found.map { Notice.browsing(.found($0), trusted) }, as: table)
             if found.isEmpty { await console.talk("no service was found") }
-            if !isComplete.withLock({ $0 }) { await console.talk("not all have answered within \(output.limit)") }
+            if isComplete == nil { await console.talk("not all have answered within \(output.limit)") }
         }
     }
 
-    /// Whether browsing has worked at all.
-    private struct Health {
-        private var hasWorked = false
-        private var last: (error: ElementalError, nextAttempt: ContinuousClock.Instant)?
-
-        /// Longer than a failing attempt takes.
-        private static let attemptTime: Duration = .seconds(1)
-
-        mutating func record(_ event: ElementalBrowser.Event) {
-            if case .failed(let error, let delay) = event {
-                last = (error, .now + delay)
-            } else {
-                hasWorked = true
-            }
-        }
-
-        /// Why browsing has not worked; `nil` if it has, or if an attempt followed that did not fail.
-        var failure: ElementalError? {
-            guard !hasWorked, let last, .now < last.nextAttempt + Self.attemptTime else { return nil }
-            return last.error
-        }
-    }
+    /// Longer than a failing attempt takes.
+    private static let attemptTime: Duration = .seconds(1)
 }

@@ -1,62 +1,26 @@
 import Elemental
 import Support
 
-/// What a browser finds, and how this user stands to it.
-struct BrowseEvent: ConsoleEvent {
-    let event: ElementalBrowser.Event
-    let standing: ServiceStanding
-
-    init(_ event: ElementalBrowser.Event, _ trusted: UserTrust) {
-        self.event = event
-        switch event {
-        case .found(let service), .updated(let service): standing = trusted.standing(to: service)
-        case .gone, .unresolved, .failed: standing = .none
+extension ConsoleEvent where Self == Notice {
+    /// What a browser finds, and how this user stands to it.
+    static func browsing(_ event: ElementalBrowser.Event, _ trusted: UserTrust) -> Notice {
+        func found(_ name: String, _ mark: Styled, _ service: DiscoveredService) -> Notice {
+            let standing = trusted.standing(to: service)
+            return Notice(name, service.members(standing), isResult: true, styled: [[mark] + service.line(standing)])
         }
-    }
-
-    var isResult: Bool {
         switch event {
-        case .found, .updated, .gone: true
-        case .unresolved, .failed: false
-        }
-    }
-
-    /// The services that were found, a row each.
-    static func table(of events: [BrowseEvent]) -> Table {
-        let rows = events.compactMap { event in
-            if case .found(let service) = event.event { service.cells(event.standing) } else { nil }
-        }
-        return Table(titles: ["SERVICE", "HOST", "ADDRESSES", "SECURITY", "TXT"], rows: rows)
-    }
-
-    var styledLines: [[Styled]] {
-        switch event {
-        case .found(let service): [[Styled("+ ", .good)] + service.line(standing)]
-        case .updated(let service): [[Styled("~ ", .warning)] + service.line(standing)]
-        case .gone(let service, let name): [[Styled("- ", .bad), Styled("\(service)/\(name)", .heading)]]
-        case .unresolved, .failed: lines.map { [Styled($0)] }
-        }
-    }
-
-    var lines: [String] {
-        switch event {
-        case .found, .updated, .gone: styledLines.map { $0.map(\.text).joined() }
+        case .found(let service): return found("found", Styled("+ ", .good), service)
+        case .updated(let service): return found("updated", Styled("~ ", .warning), service)
+        case .gone(let service, let name):
+            return Notice(
+                "gone", JSONText.members(service, name), isResult: true,
+                styled: [[Styled("- ", .bad), Styled("\(service)/\(name)", .heading)]])
         case .unresolved(let service, let name, let error):
-            ["\(service)/\(name) is listed but does not answer: \(error.message)"]
+            return Notice(
+                "unresolved", JSONText.members(service, name) + JSONText.members(error),
+                "\(service)/\(name) is listed but does not answer: \(error.message)")
         case .failed(let error, let delay):
-            ["browsing does not work at the moment: \(error.message); next attempt in \(delay)"]
-        }
-    }
-
-    var json: JSONText {
-        switch event {
-        case .found(let service): .event("found", service.members(standing))
-        case .updated(let service): .event("updated", service.members(standing))
-        case .gone(let service, let name): .event("gone", JSONText.members(service, name))
-        case .unresolved(let service, let name, let error):
-            .event("unresolved", JSONText.members(service, name) + JSONText.members(error))
-        case .failed(let error, let delay):
-            Notice.browsingFailed(error, delay).json
+            return .browsingFailed(error, delay)
         }
     }
 }
@@ -68,7 +32,8 @@ extension DiscoveredService {
         return Table.line(cells[..<3] + cells[3...].filter { !$0.text.isEmpty }, [28, 22, 15])
     }
 
-    fileprivate func cells(_ standing: ServiceStanding) -> [Styled] {
+    /// The columns of a table of services.
+    func cells(_ standing: ServiceStanding) -> [Styled] {
         let style: Styled.Style =
             switch standing {
             case .none: .warning

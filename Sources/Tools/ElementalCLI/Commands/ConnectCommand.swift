@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// Opens a session with a service.
 struct ConnectCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "connect",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// Shows a service's elements.
 struct DescribeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "describe",
@@ -18,11 +17,11 @@ struct DescribeCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [client, output] in
             try await client.withClient(output, console, elements: nil) {
-                $0.advice = .otherCommands
+                $0.advice = { "\($0.message) with --element, which get, set, watch and connect take" }
             } run: { client in
                 // The current values arrive before the answer.
                 try await client.device.waitUntilHandled(timeout: output.limit)
-                await console.emit(ServiceDescription(client))
+                await console.emit(client.description)
             }
         }
     }

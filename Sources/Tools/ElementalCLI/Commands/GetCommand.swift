@@ -3,7 +3,6 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Prints the current values of elements.
 struct GetCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",

@@ -4,7 +4,6 @@ import ElementalFollowing
 import OSCBridge
 import Support
 
-/// Shows services to surfaces that speak OSC.
 struct OSCCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "osc",

@@ -2,7 +2,6 @@ import ArgumentParser
 import Elemental
 import Support
 
-/// Publishes a service whose elements are set from standard input.
 struct PublishCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "publish",
@@ -156,7 +155,12 @@ struct PublishCommand: ReportingCommand {
             let current = script
             let newest = Locked<ElementScript?>(nil)
             await Interruption.first {
-                await ScriptedService(service: service, values: values, console: console).run(current)
+                await withDiscardingTaskGroup { group in
+                    for entry in current.entries {
+                        let element = ScriptedElement(entry.spec.definition, of: service, setTo: values, console)
+                        for command in entry.commands { group.addTask { await element.run(command) } }
+                    }
+                }
                 // A file may have elements without commands.
                 await Latch().wait()
             } or: {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// Sends values to a service.
 struct SetCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",

@@ -3,7 +3,6 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Prints values as they arrive.
 struct WatchCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
@@ -97,7 +96,6 @@ struct WatchCommand: ReportingCommand {
         throw CommandFailure(code, "\(targets) could not be watched to the end")
     }
 
-    /// Watches one target.
     private func watch(_ client: ClientOptions, _ remaining: Countdown, _ console: Console) async throws {
         let catalogue = try element.catalogue
         try await client.withClient(output, console, elements: catalogue, isNamed: !also.isEmpty) {

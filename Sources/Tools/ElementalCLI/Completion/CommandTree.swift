@@ -17,31 +17,24 @@ struct CommandTree: Decodable, Sendable {
             let kind: String
             let name: String
 
-            /// The name as it is typed.
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
-        struct Values: Decodable, Sendable {
-            struct List: Decodable, Sendable { let values: [String] }
-            struct Other: Decodable, Sendable {}
-
-            let list: List?
-            let file: Other?
-            let directory: Other?
-        }
+        struct Values: Decodable, Sendable { let values: [String]? }
 
         let kind: String
         let shouldDisplay: Bool
         let isRepeating: Bool
         let names: [Name]?
         let valueName: String?
-        let completionKind: Values?
+        /// How it is completed, such as `list`, and of what.
+        let completionKind: [String: Values]?
     }
 
-    /// The whole command line.
-    static func root() throws -> CommandTree {
+    /// The whole command line, of the parser's description.
+    static func root(_ help: String) throws -> CommandTree {
         struct Description: Decodable { let command: CommandTree }
-        return try JSONDecoder().decode(Description.self, from: Data(ElementalCommand._dumpHelp().utf8)).command
+        return try JSONDecoder().decode(Description.self, from: Data(help.utf8)).command
     }
 
     /// The subcommands that help shows.

@@ -27,24 +27,26 @@ struct Completion: Sendable {
     private let context: CompletionContext
     private let state: StateOptions
 
-    private init(_ line: TypedLine) throws {
+    private init(_ line: TypedLine, _ help: String) throws {
         self.line = line
-        context = CompletionContext(line, try .root())
+        context = CompletionContext(line, try .root(help))
         state = try StateOptions.parse(context.state.map { ["--state", $0] } ?? [])
     }
 
     /// Writes the answer if the arguments are those of a completion script, or the script if they ask for it.
     ///
-    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what bash
-    ///   puts a candidate in the place of; or `--generate-completion-script SHELL`.
+    /// - Parameters:
+    ///   - arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what bash puts a
+    ///     candidate in the place of; or `--generate-completion-script SHELL`.
+    ///   - help: the parser's description of the command line, as JSON.
     /// - Returns: whether they were.
-    static func answer(_ arguments: [String]) async -> Bool {
+    static func answer(_ arguments: [String], help: @autoclosure () -> String) async -> Bool {
         guard arguments.count >= 2, let shell = TypedLine.Shell(rawValue: arguments[1]) else { return false }
         switch (arguments[0], arguments.count) {
         case ("--generate-completion-script", 2):
             write(shell.completionScript.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         case (argument, 3), (argument, 4):
-            guard let completion = try? Completion(TypedLine(arguments[2], shell)) else { return true }
+            guard let completion = try? Completion(TypedLine(arguments[2], shell), help()) else { return true }
             write(await completion.lines(replacing: arguments.count > 3 ? arguments[3] : ""))
         default: return false
         }
@@ -116,24 +118,19 @@ struct Completion: Sendable {
     private func found(_ service: String?) async -> [(service: String, name: String)] {
         guard let events = try? ElementalBrowser(service).events() else { return [] }
         let found = Locked<[(service: String, name: String)]>([])
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                for await event in events {
-                    switch event {
-                    case .found(let service), .updated(let service):
-                        let count = found.withLock { found in
-                            found.append((service.service, service.name))
-                            return found.count
-                        }
-                        if count >= Self.maximumCount { return }
-                    case .failed: return
-                    case .gone, .unresolved: break
+        await Interruption.limit(to: Self.browsingTime) {
+            for await event in events {
+                switch event {
+                case .found(let service), .updated(let service):
+                    let count = found.withLock { found in
+                        found.append((service.service, service.name))
+                        return found.count
                     }
+                    if count >= Self.maximumCount { return }
+                case .failed: return
+                case .gone, .unresolved: break
                 }
             }
-            group.addTask { await Delay.wait(Self.browsingTime) }
-            await group.next()
-            group.cancelAll()
         }
         return found.withLock { $0 }
     }

@@ -51,12 +51,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
     /// - Parameter now: the seconds since 1970; older and later entries do not count.
     init(parsing bytes: [UInt8], now: Int) {
         guard let cache = try? JSONDecoder().decode(CompletionCache.self, from: Data(bytes)) else { return }
-        entries = cache.entries.filter { Self.isCurrent($0.time, now) }
-    }
-
-    private static func isCurrent(_ time: Int, _ now: Int) -> Bool {
-        time <= now && now.subtractingReportingOverflow(time).partialValue < lifetime
-            && !now.subtractingReportingOverflow(time).overflow
+        entries = cache.entries.filter { (now - Self.lifetime + 1...now).contains($0.time) }
     }
 
     /// The newest elements of a target; of an encrypted connection, if there was one. SERVICE alone is any of its instances.

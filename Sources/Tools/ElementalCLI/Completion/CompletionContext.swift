@@ -1,7 +1,6 @@
 /// What the word at the cursor may be.
 struct CompletionContext: Sendable {
     enum Kind: Equatable, Sendable {
-        /// One of these words.
         case words([String])
         case files
         case targets
@@ -79,8 +78,9 @@ struct CompletionContext: Sendable {
 
     /// What an argument takes: its choices, or by the name of its value what the pages say of it.
     private static func kinds(of argument: CommandTree.Argument, target: String) -> [Kind] {
-        if let list = argument.completionKind?.list { return [.words(list.values)] }
-        if argument.completionKind?.file != nil || argument.completionKind?.directory != nil { return [.files] }
+        let completion = argument.completionKind ?? [:]
+        if let words = completion["list"]?.values { return [.words(words)] }
+        if completion["file"] != nil || completion["directory"] != nil { return [.files] }
         let isPositional = argument.kind == "positional"
         switch argument.valueName {
         case "target": return [.targets]

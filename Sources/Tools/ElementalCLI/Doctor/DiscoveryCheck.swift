@@ -33,18 +33,16 @@ enum DiscoveryCheck {
     /// Waits until the service is published, and then until it is found.
     private static func look(for publisher: ServicePublisher, _ output: OutputOptions) async -> [Finding] {
         let start = ContinuousClock.now
-        let problem = Locked<String?>("the daemon does not answer within \(output.limit)")
-        await Interruption.first {
+        let answer = await Interruption.limit(to: output.limit) { () -> String? in
             for await event in publisher.events() {
                 switch event {
-                case .published, .renamed: return problem.withLock { $0 = nil }
-                case .failed(let error, _): return problem.withLock { $0 = error.message }
+                case .published, .renamed: return nil
+                case .failed(let error, _): return error.message
                 }
             }
-        } or: {
-            await Delay.wait(output.limit)
+            return "the daemon was not waited for"
         }
-        if let reason = problem.withLock({ $0 }) {
+        if let reason = answer ?? "the daemon does not answer within \(output.limit)" {
             return [Finding("avahi-daemon", .problem, "services cannot be published: \(reason)", advice: remedy)]
         }
         do {

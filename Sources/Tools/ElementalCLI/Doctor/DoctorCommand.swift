@@ -1,7 +1,6 @@
 import ArgumentParser
 import Support
 
-/// Looks at what usually goes wrong.
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",

@@ -3,7 +3,6 @@ import Support
 /// What a check has found.
 struct Finding: ConsoleEvent {
     enum State: String, Sendable {
-        /// As it should be.
         case ok
         /// Could not be looked at, or is not there and need not be.
         case skipped
@@ -16,7 +15,6 @@ struct Finding: ConsoleEvent {
     /// What was looked at, in a word.
     let check: String
     let state: State
-    /// What was found.
     let text: String
     /// What to do about it.
     let advice: String?

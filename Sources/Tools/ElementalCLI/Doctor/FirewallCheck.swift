@@ -5,7 +5,7 @@ enum FirewallCheck {
     /// - Parameter root: the folder that the system's files are in.
     static func run(root: String = "") -> [Finding] {
         var findings: [Finding] = []
-        if let settings = TextFile.read(root + "/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
+        if let settings = text(of: root + "/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
             findings.append(
                 Finding(
                     "firewall", .warning, "ufw is on",
@@ -22,5 +22,14 @@ enum FirewallCheck {
                         + "--add-port=PORT/tcp --add-port=PORT/udp; sudo firewall-cmd --reload"))
         }
         return findings.isEmpty ? [Finding("firewall", .ok, "neither ufw nor firewalld is on")] : findings
+    }
+
+    /// The file's text, its first 64 KiB; `nil` if it cannot be read.
+    private static func text(of path: String) -> String? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        let count = fread(&bytes, 1, bytes.count, file)
+        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }

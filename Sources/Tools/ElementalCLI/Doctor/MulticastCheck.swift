@@ -86,7 +86,6 @@ enum MulticastCheck {
         return message + [0, 0, 12, 0, 1]
     }()
 
-    /// Notes who answers.
     private final class AnswerHandler: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
 

@@ -1,7 +1,6 @@
 import Elemental
 import Support
 
-/// A value and the time at which it arrived.
 struct ArrivedValue: Sendable {
     let element: ElementDefinition
     let value: ElementValue

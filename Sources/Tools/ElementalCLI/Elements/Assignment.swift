@@ -13,7 +13,11 @@ struct Assignment: Sendable {
     init(parsing text: String, among elements: ElementCatalogue, of place: String) throws {
         let parts = try Self.split(text, elements, place)
         element = parts.element
-        value = try Self.naming(element) { try ElementValue(text: String(parts.value), of: parts.element) }
+        do {
+            value = try ElementValue(text: String(parts.value), of: parts.element)
+        } catch {
+            throw CommandFailure(error, of: element)
+        }
     }
 
     /// Parses an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
@@ -36,19 +40,22 @@ struct Assignment: Sendable {
     static func value(
         _ text: String, of element: ElementDefinition, readingFilesFor timeout: Duration
     ) async throws -> ElementValue {
-        guard text.hasPrefix("@"), element.type == .string || element.type == .data else {
-            return try naming(element) { try ElementValue(text: text, of: element) }
-        }
-        let path = String(text.dropFirst())
-        if path.hasPrefix("@") { return try naming(element) { try ElementValue(text: path, of: element) } }
-        let limit =
-            element.transport == .udp
-            ? Envelope.maximumDatagramValueByteCount : DeviceLimits().maximumValueByteCount
-        let content = await FileContent.result(of: path, atMost: limit, timeout: timeout)
-        return try naming(element) {
-            guard let value = try content.get().withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) })
-            else { throw CommandFailure("invalidValue", "file '\(path.excerpt)' is not UTF-8 text") }
+        do {
+            guard text.hasPrefix("@"), element.type == .string || element.type == .data else {
+                return try ElementValue(text: text, of: element)
+            }
+            let path = String(text.dropFirst())
+            if path.hasPrefix("@") { return try ElementValue(text: path, of: element) }
+            let limit =
+                element.transport == .udp
+                ? Envelope.maximumDatagramValueByteCount : DeviceLimits().maximumValueByteCount
+            let content = try await FileContent.read(path, atMost: limit, timeout: timeout)
+            guard let value = content.withUnsafeBytes({ ElementValue(wireBytes: $0, type: element.type) }) else {
+                throw CommandFailure("invalidValue", "file '\(path.excerpt)' is not UTF-8 text")
+            }
             return value
+        } catch {
+            throw CommandFailure(error, of: element)
         }
     }
 
@@ -71,17 +78,13 @@ struct Assignment: Sendable {
         throw CommandFailure.unknownName(
             String(text[..<sign]), "element", among: elements.map(\.name), where: place)
     }
+}
 
-    /// Prefixes errors from `body` with the element's name.
-    private static func naming<Result>(_ element: ElementDefinition, _ body: () throws -> Result) throws -> Result {
-        do {
-            return try body()
-        } catch let error as WireError {
-            throw CommandFailure("invalidValue", "element '\(element.name)': \(error.message)")
-        } catch {
-            let failure = CommandFailure(error)
-            throw CommandFailure(failure.code, "element '\(element.name)': \(failure.description)")
-        }
+extension CommandFailure {
+    /// The failure of a value, with the element's name.
+    fileprivate init(_ error: any Error, of element: ElementDefinition) {
+        let failure = (error as? WireError).map { CommandFailure("invalidValue", $0.message) } ?? CommandFailure(error)
+        self.init(failure.code, "element '\(element.name)': \(failure.description)")
     }
 }
 

@@ -78,17 +78,14 @@ struct ElementSpecOptions: Sendable {
     private static func number(_ text: Substring, _ type: ElementType, in word: Substring) throws(Problem) -> Double {
         guard type.isNumeric else { throw Problem(word, "means nothing for type \(type); leave it out") }
         guard !text.isEmpty else { throw Problem(word, "lacks a number, as in '0...10' or 'step 0.5'") }
+        let value: ElementValue
         do {
-            let number = try ElementValue(text: String(text), type: type).numericValue
-            guard let number, number.isFinite else { throw Problem(text, "is not a finite number") }
-            return number
-        } catch let error as WireError {
-            throw Problem(word, "is wrong: \(error.message)")
-        } catch let problem as Problem {
-            throw problem
+            value = try ElementValue(text: String(text), type: type)
         } catch {
-            throw Problem(word, "is wrong")
+            throw Problem(word, "is wrong: \(error.message)")
         }
+        guard let number = value.numericValue, number.isFinite else { throw Problem(text, "is not a finite number") }
+        return number
     }
 
     /// Texts, or numbers with names: `0 off,1 on`. A name without a number has the one behind that of the choice before it,

@@ -2,7 +2,6 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// A value that arrived.
 struct ValueEvent: ConsoleEvent {
     let arrived: ArrivedValue
     let key: ServiceKey

@@ -18,7 +18,7 @@ struct ClientSecurityOptions: ParsableArguments {
         help: ArgumentHelp(
             "The most that an encrypted connection may do: \(Role.grantedNames) (default: control; for a bridge, the dashboard and metrics observe, with --control control).",
             discussion: "The service grants less to a client that was paired for less.", valueName: "role"))
-    var role: GrantedRole?
+    var role: Role?
 
     @OptionGroup var state: StateOptions
 
@@ -31,7 +31,7 @@ struct ClientSecurityOptions: ParsableArguments {
     ///   `SecurityError` if the files cannot be used.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
         var access = try await ClientAccess(
-            policy, role?.role, deputy.map { state.below($0.name) } ?? state, for: deputy, makesIdentity: makesIdentity)
+            policy, role, deputy.map { state.below($0.name) } ?? state, for: deputy, makesIdentity: makesIdentity)
         access.aliases = state
         return access
     }

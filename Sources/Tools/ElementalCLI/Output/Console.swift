@@ -1,4 +1,5 @@
 import ElementalFollowing
+import Support
 
 /// Where a command writes: results to standard output, everything else to standard error. Each line is written at once,
 /// into a pipe too.
@@ -11,7 +12,7 @@ struct Console: Sendable {
     /// The service that all events are about, where a command has several; its name is in front of each line.
     private var service: ServiceKey?
 
-    private let streams = StandardStreams.shared
+    let streams = StandardStreams.shared
 
     init(json: Bool) { isJSON = json }
 
@@ -51,9 +52,6 @@ struct Console: Sendable {
     /// For handlers on event loops, which cannot wait.
     func offer(_ event: some ConsoleEvent) { forEachLine(of: event) { streams.offer($0, to: $1) } }
 
-    /// Counts events that the caller had to omit. The count is reported later.
-    func noteOmitted(_ count: Int) { streams.noteOmitted(count) }
-
     /// Writes a line for a person to standard error.
     func talk(_ line: String) async {
         streams.write([Styled(service.map { "\($0): \(line)" } ?? line)], to: .error)
@@ -77,17 +75,11 @@ struct Console: Sendable {
         if !isJSON { streams.show(status: progress) }
     }
 
-    /// Shows a prompt, which stays below everything that is written until ``hidePrompt()``.
+    /// Shows a prompt, which stays below everything that is written until ``StandardStreams/hidePrompt()``.
     func show(prompt: String) async {
         streams.show(prompt: prompt)
         await streams.waitForRoom(in: .output)
     }
-
-    /// Forgets the prompt: its line has been entered.
-    func hidePrompt() { streams.hidePrompt() }
-
-    /// Ends the prompt's line: no more input will be read.
-    func endPrompt() { streams.endPrompt() }
 
     /// Waits until everything has been written, however slow the readers are, unless the program is told to end.
     ///
@@ -105,9 +97,15 @@ struct Console: Sendable {
     private func forEachLine(of event: some ConsoleEvent, _ body: ([Styled], StandardStreams.Stream) -> Void) {
         let stream = stream(of: event)
         if isJSON {
-            for object in OfService(service, event).jsonLines { body([Styled(object.text)], stream) }
+            for object in event.jsonLines { body([Styled(named(object).text)], stream) }
         } else {
-            for line in OfService(service, event).styledLines { body(line, stream) }
+            for line in event.styledLines { body(service.map { [Styled("\($0): ")] + line } ?? line, stream) }
         }
+    }
+
+    /// The event with the service that it is about, where there are several.
+    private func named(_ json: JSONText) -> JSONText {
+        guard let service, case .event(let name, let members) = json else { return json }
+        return .event(name, JSONText.members(service) + members.filter { $0.key != "service" && $0.key != "instance" })
     }
 }

@@ -33,17 +33,28 @@ extension ConsoleEvent {
 /// `.stopped(service)`. An event that is written for each value is a type of its own, which makes only the form that is
 /// written.
 struct Notice: ConsoleEvent {
-    let json: JSONText
-    let lines: [String]
     let isResult: Bool
+    let jsonLines: [JSONText]
+    let styledLines: [[Styled]]
+
+    var json: JSONText { jsonLines[0] }
+    var lines: [String] { styledLines.map { $0.map(\.text).joined() } }
 
     init(_ name: String, _ members: JSONText.Members, isResult: Bool = false, _ lines: String...) {
         self.init(name, members, isResult: isResult, lines)
     }
 
     init(_ name: String, _ members: JSONText.Members, isResult: Bool = false, _ lines: [String]) {
-        json = .event(name, members)
-        self.lines = lines
+        self.init(name, members, isResult: isResult, styled: lines.map { [Styled($0)] })
+    }
+
+    /// - Parameter others: events that tell the rest, where one object cannot.
+    init(
+        _ name: String, _ members: JSONText.Members, isResult: Bool = false, styled lines: [[Styled]],
+        others: [JSONText] = []
+    ) {
         self.isResult = isResult
+        jsonLines = [.event(name, members)] + others
+        styledLines = lines
     }
 }

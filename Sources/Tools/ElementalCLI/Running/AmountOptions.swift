@@ -16,7 +16,6 @@ struct AmountOptions: ParsableArguments {
     /// The command ends by itself only with `--count`.
     var work: Interruption.Work { count == nil ? .endless : .counted }
 
-    /// A counter that starts at `--count`.
     var counter: Countdown { Countdown(count ?? .max) }
 
     /// Throws if fewer than `--count` have been printed, unless the task was cancelled.

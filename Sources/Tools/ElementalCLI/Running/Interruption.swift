@@ -61,13 +61,21 @@ enum Interruption {
     }
 
     /// Runs `body` for at most that time, then cancels it; without a limit if `time` is `nil`.
-    static func limit(to time: Duration?, _ body: @escaping @Sendable () async throws -> Void) async rethrows {
+    ///
+    /// - Returns: what it returned; `nil` if the time was over first.
+    @discardableResult
+    static func limit<Value: Sendable>(
+        to time: Duration?, _ body: @escaping @Sendable () async throws -> Value
+    ) async rethrows -> Value? {
         guard let time else { return try await body() }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        return try await withThrowingTaskGroup(of: Value?.self) { group in
             group.addTask { try await body() }
-            group.addTask { await Delay.wait(time) }
+            group.addTask {
+                await Delay.wait(time)
+                return nil
+            }
             defer { group.cancelAll() }
-            try await group.next()
+            return try await group.next() ?? nil
         }
     }
 

@@ -4,8 +4,7 @@ import Support
 ///
 /// Nothing but the command's text is in its command line; values go by its standard input.
 final class CommandProcess: Sendable {
-    /// How a command ended.
-    enum End: Sendable, Equatable {
+    enum End: Error, Equatable {
         case exited(Int32)
         case signalled(Int32)
         /// It took too long and was killed.
@@ -104,12 +103,11 @@ final class CommandProcess: Sendable {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         let pipes: Pipes
         let pid: pid_t
-        switch start() {
-        case .success(let started): (pid, pipes) = started
-        case .failure(let failure):
+        do {
+            (pid, pipes) = try start()
+        } catch {
             state.withLock { $0.isOver = true }
-            guard case .system(let reason) = failure else { return .stopped }
-            return .failed(reason)
+            return error as? End ?? .failed(CommandFailure(error).description)
         }
         var rest = input[...]
         var open = (input: true, output: true, errors: true)
@@ -201,40 +199,34 @@ final class CommandProcess: Sendable {
         }
     }
 
-    private func start() -> Result<(pid_t, Pipes), Failure> {
-        Self.starting.withLock {
-            let pipes: Pipes
-            do {
-                pipes = try Pipes()
-            } catch {
-                return .failure(.system(CommandFailure(error).description))
-            }
+    private func start() throws -> (pid_t, Pipes) {
+        try Self.starting.withLock {
+            let pipes = try Pipes()
+            defer { pipes.closeChildsEnds() }
             // The watcher is there before the command: nobody would end one that outlives this program meanwhile.
             let watcher = CommandWatcher.shared
-            let started = state.withLock { state -> Result<pid_t, Failure> in
-                if state.isStopped { return .failure(.stopped) }
-                let started = Self.spawn(text, [pipes.input.read, pipes.output.write, pipes.errors.write])
-                if case .success(let pid) = started {
+            do {
+                let pid = try state.withLock { state in
+                    if state.isStopped { throw End.stopped }
+                    let pid = try Self.spawn(text, [pipes.input.read, pipes.output.write, pipes.errors.write])
                     state.pid = pid
                     watcher.add(pid)
+                    return pid
                 }
-                return started
+                return (pid, pipes)
+            } catch {
+                pipes.closeOwnEnds()
+                throw error
             }
-            pipes.closeChildsEnds()
-            if case .failure = started { pipes.closeOwnEnds() }
-            return started.map { ($0, pipes) }
         }
-    }
-
-    enum Failure: Error {
-        case stopped
-        case system(String)
     }
 
     /// Starts a shell in a process group of its own.
     ///
     /// - Parameter descriptors: its standard input, output and error.
-    static func spawn(_ text: String, _ descriptors: [Int32]) -> Result<pid_t, Failure> {
+    /// - Throws: ``End/failed(_:)``.
+    @discardableResult
+    static func spawn(_ text: String, _ descriptors: [Int32]) throws -> pid_t {
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         var attributes: posix_spawnattr_t?
@@ -274,7 +266,8 @@ final class CommandProcess: Sendable {
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0
         let result = posix_spawn(&pid, "/bin/sh", &actions, &attributes, &arguments, environ)
-        return result == 0 ? .success(pid) : .failure(.system("it cannot be started: \(String(systemError: result))"))
+        guard result == 0 else { throw End.failed("it cannot be started: \(String(systemError: result))") }
+        return pid
     }
 
     /// The child's status once it has ended. From then on its number may be another process's.

@@ -32,7 +32,7 @@ final class CommandWatcher: Sendable {
         // Nobody waits for a watcher that is stopped.
         _ = fcntl(ends.write, F_SETFL, O_NONBLOCK)
         let nowhere = Descriptor.open("/dev/null", O_WRONLY | O_CLOEXEC)
-        _ = CommandProcess.spawn(Self.text, [ends.read, nowhere, nowhere])
+        _ = try? CommandProcess.spawn(Self.text, [ends.read, nowhere, nowhere])
         Descriptor.close(nowhere)
         Descriptor.close(ends.read)
         pipe = ends.write

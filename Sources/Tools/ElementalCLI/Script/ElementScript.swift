@@ -14,10 +14,10 @@ import Support
 ///     follow: journalctl -f -n 0 -o cat
 /// ```
 struct ElementScript: Sendable, Equatable {
-    /// What a command is for.
-    enum Purpose: Sendable, Equatable {
+    /// What a command is for, by its word in the file.
+    enum Purpose: String, CaseIterable, Sendable {
         /// Its output is a reading; it is run again after so many seconds.
-        case read(seconds: Double)
+        case read
         /// Each line of its output is a reading; it runs on.
         case follow
         /// It gets on its standard input what a client sets.
@@ -25,27 +25,14 @@ struct ElementScript: Sendable, Equatable {
         /// It gets each value that a client sets as a line on its standard input, and runs on.
         case sink
 
-        /// The word in the file.
-        var word: String {
-            switch self {
-            case .read: "read"
-            case .follow: "follow"
-            case .write: "write"
-            case .sink: "sink"
-            }
-        }
-
         /// Whether it takes what clients set.
-        var takesValues: Bool {
-            switch self {
-            case .read, .follow: false
-            case .write, .sink: true
-            }
-        }
+        var takesValues: Bool { self == .write || self == .sink }
     }
 
     struct Command: Sendable, Equatable {
         let purpose: Purpose
+        /// Of a command that reads: how many seconds later it is run again.
+        var seconds = 0.0
         /// For `/bin/sh -c`.
         let text: String
     }
@@ -85,7 +72,7 @@ struct ElementScript: Sendable, Equatable {
                 } catch {
                     let word = String(content.prefix { $0.isLetter })
                     throw problem(
-                        Self.words.contains(word)
+                        Purpose(rawValue: word) != nil
                             ? "'\(word)' begins a command, which is indented below its element" : error.description)
                 }
                 continue
@@ -108,8 +95,6 @@ struct ElementScript: Sendable, Equatable {
         }
     }
 
-    private static let words = ["read", "follow", "write", "sink"]
-
     private static func command(_ line: Substring) throws(Problem) -> Command {
         guard let colon = line.firstIndex(of: ":") else {
             throw Problem(
@@ -118,20 +103,17 @@ struct ElementScript: Sendable, Equatable {
         let words = line[..<colon].split { $0 == " " || $0 == "\t" }
         let text = String(line[line.index(after: colon)...]).trimmed
         guard !text.isEmpty else { throw Problem(description: "the command is missing") }
-        switch (words.first, words.count) {
-        case ("read", 2):
-            guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
-                throw Problem(
-                    description: "read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
-            }
-            return Command(purpose: .read(seconds: seconds), text: text)
-        case ("follow", 1): return Command(purpose: .follow, text: text)
-        case ("write", 1): return Command(purpose: .write, text: text)
-        case ("sink", 1): return Command(purpose: .sink, text: text)
-        default:
+        guard let purpose = words.first.flatMap({ Purpose(rawValue: String($0)) }),
+            words.count == (purpose == .read ? 2 : 1)
+        else {
             throw Problem(
                 description: "'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
         }
+        guard purpose == .read else { return Command(purpose: purpose, text: text) }
+        guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
+            throw Problem(description: "read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
+        }
+        return Command(purpose: purpose, seconds: seconds, text: text)
     }
 
     private static func check(_ command: Command, of entry: Entry) throws(Problem) {

@@ -33,7 +33,7 @@ final class ScriptedElement: Sendable {
     /// Runs a command as its purpose says, until the task is cancelled.
     func run(_ command: ElementScript.Command) async {
         switch command.purpose {
-        case .read(let seconds): await read(command, every: .seconds(seconds))
+        case .read: await read(command, every: .seconds(command.seconds))
         case .follow: await follow(command)
         case .write: await write(command)
         case .sink: await sink(command)
@@ -45,7 +45,7 @@ final class ScriptedElement: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let output = Locked<[UInt8]>([])
-            let end = await execute(command, input: [], timeout: Self.timeout) { bytes in
+            let end = await execute(command, timeout: Self.timeout) { bytes in
                 output.withLock { output in
                     output += bytes
                     return output.count <= Self.longestReading
@@ -65,7 +65,7 @@ final class ScriptedElement: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let reader = Locked(NewestLines(limit: Self.longestReading))
-            let end = await execute(command, input: [], timeout: nil) { bytes in
+            let end = await execute(command, timeout: nil) { bytes in
                 let (lines, isFlood) = reader.withLock { $0.take(bytes) }
                 for line in lines {
                     self.report(.exited(0), command) { try self.take(Array(try line.get().utf8)) }
@@ -77,11 +77,7 @@ final class ScriptedElement: Sendable {
                 report(.exited(0), command) { try self.take(Array(try last.get().utf8)) }
             }
             guard !Task.isCancelled else { return }
-            if end == .exited(0) {
-                report(.failed("it has ended and is started again"), command) {}
-            } else {
-                report(end, command) {}
-            }
+            report(end == .exited(0) ? .failed("it has ended and is started again") : end, command)
             if .now - start > .seconds(60) { backOff.reset() }
             await Delay.wait(backOff.next())
         }
@@ -97,7 +93,7 @@ final class ScriptedElement: Sendable {
                     return written <= Self.longestReading
                 }
             }
-            report(end, command) {}
+            report(end, command)
             if end == .stopped {
                 // The next command, perhaps another one, gets it.
                 values.putBack(offer, of: element)
@@ -116,7 +112,7 @@ final class ScriptedElement: Sendable {
             let process = CommandProcess(command.text, keepsInput: true)
             let result = Locked((end: CommandProcess.End.stopped, unwritten: SetValues.Offer?.none))
             await Interruption.first {
-                let end = await self.execute(command, process, input: [], timeout: nil) { _ in true }
+                let end = await self.execute(command, process, timeout: nil) { _ in true }
                 result.withLock { $0.end = end }
             } or: {
                 let unwritten = await self.feed(process)
@@ -126,7 +122,7 @@ final class ScriptedElement: Sendable {
             let (end, unwritten) = result.withLock { $0 }
             let reason = end.failure ?? (end == .stopped ? "it does not read what it gets" : "it has ended")
             unwritten?.refuse("its command failed: \(reason)")
-            report(.failed(reason + " and is started again"), command) {}
+            report(.failed(reason + " and is started again"), command)
             if .now - start > .seconds(60) { backOff.reset() }
             let pause = backOff.next()
             await Interruption.first {
@@ -146,7 +142,7 @@ final class ScriptedElement: Sendable {
         }
         while let offer = await values.next(of: element) {
             if await process.write(line(offer.value), within: Self.timeout) {
-                report(.exited(0), .init(purpose: .sink, text: "")) {}
+                report(.exited(0), .init(purpose: .sink, text: ""))
                 offer.accept()
             } else if Task.isCancelled {
                 values.putBack(offer, of: element)
@@ -177,11 +173,11 @@ final class ScriptedElement: Sendable {
 
     /// Runs a command on a thread of its own, and ends it when the task is cancelled.
     private func execute(
-        _ command: ElementScript.Command, _ process: CommandProcess? = nil, input: [UInt8], timeout: Duration?,
+        _ command: ElementScript.Command, _ process: CommandProcess? = nil, input: [UInt8] = [], timeout: Duration?,
         _ take: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) async -> CommandProcess.End {
         let process = process ?? CommandProcess(command.text)
-        let word = command.purpose.word
+        let word = command.purpose.rawValue
         let end = await withTaskCancellationHandler {
             await Blocking.finish {
                 process.run(input: input, timeout: timeout) { bytes in
@@ -213,7 +209,7 @@ final class ScriptedElement: Sendable {
     /// - Returns: why it fails.
     @discardableResult
     private func report(
-        _ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void
+        _ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void = {}
     ) -> String? {
         guard end != .stopped else { return nil }
         var problem = end.failure
@@ -224,7 +220,7 @@ final class ScriptedElement: Sendable {
                 problem = CommandFailure(error).description
             }
         }
-        let word = command.purpose.word
+        let word = command.purpose.rawValue
         let before = told.withLock { told in
             defer { told[word] = problem }
             return told[word]

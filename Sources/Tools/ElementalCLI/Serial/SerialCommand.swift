@@ -98,7 +98,7 @@ struct SerialCommand: ReportingCommand {
         let gateway = SerialGateway(line: line, configuration: configuration)
         let (events, event) = AsyncStream.makeStream(
             of: SerialGatewayEvent.self, bufferingPolicy: .bufferingNewest(mostEvents))
-        gateway.onEvent { if case .dropped = event.yield($0) { console.noteOmitted(1) } }
+        gateway.onEvent { if case .dropped = event.yield($0) { console.streams.noteOmitted(1) } }
         let reporting = Task {
             var name = ""
             for await event in events {

@@ -15,14 +15,12 @@ extension ConsoleEvent where Self == Notice {
             "\(service) listens at port \(port)")
     }
 
-    /// The service was published by Zeroconf.
     static func published(_ service: String, name: String, port: Int) -> Notice {
         Notice(
             "published", JSONText.members(service, name) + [("port", .integer(port))],
             "published as \(service)/\(name) at port \(port)")
     }
 
-    /// The service has stopped.
     static func stopped(_ service: String) -> Notice {
         Notice("stopped", [("service", .string(service))], "\(service) has ended")
     }

@@ -51,7 +51,6 @@ extension ConsoleEvent where Self == Notice {
             error.message)
     }
 
-    /// A client has paired with the service.
     static func clientPaired(_ service: String, _ client: TrustedClient) -> Notice {
         let role = client.role?.rawValue ?? ""
         return Notice(

@@ -35,7 +35,6 @@ struct PairingInvitation: Sendable {
         }
     }
 
-    /// Reports an event of the pairing window.
     func report(_ event: PairingEvent) async {
         let service = service.service
         switch event {

@@ -56,7 +56,7 @@ struct ServiceHost: Sendable {
                 }
             guard case .dropped(let dropped) = item.yield(next) else { return }
             if case .device(_, .some) = dropped { reportedCount.withLock { $0 -= 1 } }
-            console.noteOmitted(1)
+            console.streams.noteOmitted(1)
         }
         if relaysValues { service.relayAll() }
         FileDescriptors.allow(devices: service.configuration.maximumDeviceCount)
@@ -88,7 +88,7 @@ struct ServiceHost: Sendable {
             count += 1
             return true
         }
-        if !isShown { console.noteOmitted(1) }
+        if !isShown { console.streams.noteOmitted(1) }
         return isShown
     }
 

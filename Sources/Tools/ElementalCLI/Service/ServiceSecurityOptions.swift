@@ -36,7 +36,7 @@ struct ServiceSecurityOptions: ParsableArguments {
         let isLoopback = address.map { ComparableHost($0).isLoopback } ?? false
         let policy = security ?? (isLoopback ? .open : .pairedToControl)
         guard policy != .open else {
-            if isQuiet { return HostSecurity(.open) }
+            if isQuiet { return HostSecurity(configuration: .open) }
             if security == nil {
                 await console.talk(
                     "\(service) is open: every program on this machine may control it, and others do not reach it at "
@@ -44,7 +44,7 @@ struct ServiceSecurityOptions: ParsableArguments {
             } else {
                 await warnOfPairedClients(service, console)
             }
-            return HostSecurity(.open)
+            return HostSecurity(configuration: .open)
         }
         let state: SecurityState
         do {
@@ -58,10 +58,10 @@ struct ServiceSecurityOptions: ParsableArguments {
                     + "--security open lets everybody control it")
         }
         let security = HostSecurity(
-            policy == .paired
+            configuration: policy == .paired
                 ? .paired(identity: state.identity, store: state.trust)
                 : .pairedToControl(identity: state.identity, store: state.trust),
-            trust: state.trust, invitation: state.isNew ? .window : .advice, state: self.state.state)
+            invitation: state.isNew ? .window : .advice, state: self.state.state, trust: state.trust)
         return try await security.inviting(to: service)
     }
 
@@ -94,28 +94,18 @@ struct HostSecurity: Sendable {
     }
 
     let configuration: ServiceSecurity
-    let invitation: Invitation
+    var invitation = Invitation.none
     /// The state directory, if the user named one.
-    let state: String?
-
+    var state: String?
     /// Who is paired; `nil` if nobody has to be.
-    private let trust: FileTrustStore?
-
-    init(
-        _ configuration: ServiceSecurity, trust: FileTrustStore? = nil, invitation: Invitation = .none,
-        state: String? = nil
-    ) {
-        self.configuration = configuration
-        self.trust = trust
-        self.invitation = invitation
-        self.state = state
-    }
+    fileprivate var trust: FileTrustStore?
 
     /// The same for a service: without an invitation if somebody is paired with it.
     func inviting(to service: String) async throws -> HostSecurity {
         guard let trust, case .advice = invitation else { return self }
+        var security = self
         let peers = try await Blocking.run { try trust.read() }
-        guard peers.clients.contains(where: { $0.services.contains(service) }) else { return self }
-        return HostSecurity(configuration, trust: trust, invitation: .none, state: state)
+        if peers.clients.contains(where: { $0.services.contains(service) }) { security.invitation = .none }
+        return security
     }
 }

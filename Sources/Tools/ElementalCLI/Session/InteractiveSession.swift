@@ -6,13 +6,9 @@ struct InteractiveSession: Sendable {
     private let client: Client
     private let console: Console
     private let timeout: Duration
-    private let watched = Watched()
-    private let prompt: String?
-
     /// The elements whose values are printed.
-    private final class Watched: Sendable {
-        let ids = Locked<Set<Int8>>([])
-    }
+    private let watched = Locked<Set<Int8>>([])
+    private let prompt: String?
 
     init(_ client: Client, _ console: Console, timeout: Duration) {
         self.client = client
@@ -26,7 +22,7 @@ struct InteractiveSession: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if the connection ends unexpectedly.
     func run() async throws {
-        defer { console.endPrompt() }
+        defer { console.streams.endPrompt() }
         let hasEnded = try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 await printValues()
@@ -39,7 +35,7 @@ struct InteractiveSession: Sendable {
             defer { group.cancelAll() }
             return try await group.next() ?? false
         }
-        console.endPrompt()
+        console.streams.endPrompt()
         if hasEnded, !Task.isCancelled { try await client.reportEnd(console) }
     }
 
@@ -47,7 +43,7 @@ struct InteractiveSession: Sendable {
         guard let values = client.values else { return }
         for await arrived in values {
             let event = ValueEvent(arrived: arrived, key: client.device.key)
-            let isWatched = watched.ids.withLock { ids in
+            let isWatched = watched.withLock { ids in
                 guard ids.contains(arrived.element.id) else { return false }
                 console.put(event)
                 return true
@@ -61,7 +57,7 @@ struct InteractiveSession: Sendable {
         while true {
             if let prompt { await console.show(prompt: prompt) }
             guard let line = await input.next() else { break }
-            console.hidePrompt()
+            console.streams.hidePrompt()
             do {
                 guard let line = try SessionLine(parsing: line.get()) else { continue }
                 if line == .quit { break }
@@ -85,7 +81,7 @@ struct InteractiveSession: Sendable {
     private func perform(_ line: SessionLine) async throws {
         let device = client.device
         switch line {
-        case .list: await console.emit(ServiceDescription(client))
+        case .list: await console.emit(client.description)
         case .get(let names):
             for element in try elements(names) {
                 if let newest = client.arrivalTimes.newest(element, of: device) {
@@ -102,7 +98,7 @@ struct InteractiveSession: Sendable {
         case .watch(let names):
             let wanted = try elements(names)
             // Under the lock, so that a value arriving meanwhile is either the one printed here or printed after it.
-            let printed = watched.ids.withLock { ids in
+            let printed = watched.withLock { ids in
                 ids.formUnion(wanted.map(\.id))
                 return wanted.compactMap { element in
                     client.arrivalTimes.newest(element, of: device).map { newest in
@@ -115,7 +111,7 @@ struct InteractiveSession: Sendable {
             if let last = printed.last { await console.waitForRoom(after: last) }
         case .unwatch(let names):
             let unwanted = try elements(names)
-            watched.ids.withLock { $0.subtract(unwanted.map(\.id)) }
+            watched.withLock { $0.subtract(unwanted.map(\.id)) }
         case .stats: await console.emit(.statistics(device.key, device.statistics))
         case .ping: await console.emit(.ping(device.key, try await device.ping(timeout: timeout)))
         case .help: for line in SessionLine.helpText.split(separator: "\n") { await console.talk(String(line)) }

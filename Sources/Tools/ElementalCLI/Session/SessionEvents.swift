@@ -40,7 +40,6 @@ extension ConsoleEvent where Self == Notice {
             isResult: true, rows.map { "\($0.0.padded(to: 10))\($0.1)" })
     }
 
-    /// The service answered a ping.
     static func ping(_ key: ServiceKey, _ time: Duration) -> Notice {
         Notice(
             "ping", JSONText.members(key) + [("microseconds", .number(time.microsecondsText))], isResult: true,

@@ -15,12 +15,7 @@ enum FileContent {
     ///   - timeout: how long to wait for the next bytes of a pipe or device.
     /// - Throws: ``CommandFailure`` that names the file; `CancellationError` if the task is cancelled.
     static func read(_ path: String, atMost limit: Int, timeout: Duration) async throws -> Data {
-        let wakeUp = try WakeUpPipe()
-        return try await withTaskCancellationHandler {
-            try await Blocking.finish { try readBlocking(path, limit, timeout, wakeUp) }
-        } onCancel: {
-            wakeUp.wake()
-        }
+        try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
 
     /// Reads a Commodore program: a load address of two bytes, and at most 64 KiB.
@@ -28,19 +23,8 @@ enum FileContent {
         try await read(path, atMost: 2 + 65536, timeout: timeout)
     }
 
-    /// The result of ``read(_:atMost:timeout:)``.
-    static func result(of path: String, atMost limit: Int, timeout: Duration) async -> Result<Data, any Error> {
-        do {
-            return .success(try await read(path, atMost: limit, timeout: timeout))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     /// Foundation is not used here: it reads only 4 KiB of files in /proc (Swift 6.3.1 on Linux), and nothing of a pipe.
-    private static func readBlocking(
-        _ path: String, _ limit: Int, _ timeout: Duration, _ wakeUp: WakeUpPipe
-    ) throws -> Data {
+    private static func readBlocking(_ path: String, _ limit: Int, _ timeout: Duration) throws -> Data {
         func failure(_ reason: String, code: String = "invalidFile") -> CommandFailure {
             CommandFailure(code, "file '\(path.excerpt)': \(reason)")
         }
@@ -59,16 +43,15 @@ enum FileContent {
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
         while true {
             // Also before the first read: a pipe that no process has opened for writing yet would be at its end at once.
-            switch wakeUp.wait(for: descriptor, timeout: timeout) {
-            case .ready: break
-            case .woken: throw CancellationError()
-            case .timedOut: throw failure("nothing came from it within \(timeout)", code: "timedOut")
-            }
-            let count = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
-            if count == 0 { return content }
-            if count > 0 {
-                guard content.count + count <= limit else { throw failure(tooLong(limit)) }
-                content.append(contentsOf: buffer[..<count])
+            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let count = poll(&entry, 1, Int32(min((timeout / .milliseconds(1)).rounded(.up), 1_000_000_000)))
+            if count < 0 { continue }
+            guard count > 0 else { throw failure("nothing came from it within \(timeout)", code: "timedOut") }
+            let length = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
+            if length == 0 { return content }
+            if length > 0 {
+                guard content.count + length <= limit else { throw failure(tooLong(limit)) }
+                content.append(contentsOf: buffer[..<length])
             } else if errno != EINTR, errno != EAGAIN {
                 throw failure(reason(errno))
             }

@@ -16,14 +16,10 @@ final class InputLines: Sendable {
 
     private struct State {
         var lines: LineCutter
-        /// A line that was read but has not been returned.
-        var newest: Line?
         var isAtEnd = false
-        var isReading = false
-        var waiting: Outcome<Line?>?
 
         /// The next line that has been read; at the end of the input also one without a newline.
-        mutating func next() -> Line? { newest.take() ?? lines.next() ?? (isAtEnd ? lines.last() : nil) }
+        mutating func next() -> Line? { lines.next() ?? (isAtEnd ? lines.last() : nil) }
     }
 
     private let state: Locked<State>
@@ -34,42 +30,27 @@ final class InputLines: Sendable {
         state = Locked(State(lines: LineCutter(limit: limit)))
     }
 
-    /// The next line; `nil` at the end of the input or when the task is cancelled. Only one task may wait at a time.
+    /// The next line; `nil` at the end of the input. Only one task may wait at a time; one that is cancelled gets `nil`, and
+    /// is the last one.
     func next() async -> Line? {
+        if Task.isCancelled { return nil }
+        let (line, isAtEnd) = state.withLock { ($0.next(), $0.isAtEnd) }
+        if line != nil || isAtEnd { return line }
         let next = Outcome<Line?>()
-        let mustRead = state.withLock { state in
-            if Task.isCancelled { return false }
-            // While the thread reads, no line is stored: it stops at the first one.
-            if let line = state.next() {
-                next.resolve(line)
-            } else if state.isAtEnd {
-                next.resolve(nil)
-            } else {
-                state.waiting = next
-                defer { state.isReading = true }
-                return !state.isReading
-            }
-            return false
-        }
-        if mustRead { queue.async { self.read() } }
+        queue.async { next.resolve(self.read()) }
         return await next.value() ?? nil
     }
 
     /// Reads until there is a line or the end.
-    private func read() {
+    private func read() -> Line? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
-            let isDone = state.withLock { state in
+            let (line, isAtEnd) = state.withLock { state in
                 if count > 0 { state.lines.append(buffer[..<count]) } else { state.isAtEnd = true }
-                state.newest = state.next()
-                guard state.newest != nil || state.isAtEnd else { return false }
-                state.isReading = false
-                // If the waiting task was cancelled meanwhile, the line is kept for the next call.
-                if state.waiting.take()?.resolve(state.newest) == true { state.newest = nil }
-                return true
+                return (state.next(), state.isAtEnd)
             }
-            if isDone { return }
+            if line != nil || isAtEnd { return line }
         }
     }
 

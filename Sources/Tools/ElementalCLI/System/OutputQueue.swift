@@ -30,8 +30,8 @@ final class OutputQueue: Sendable {
         var isClosed = false
         /// Descriptors that can no longer be written to.
         var broken: Set<Int32> = []
-        var waiting: [UInt64: (threshold: Int, isReached: Latch)] = [:]
-        var lastWaiter: UInt64 = 0
+        /// Opened once no more bytes than that are queued.
+        var waiting: [Int: Latch] = [:]
     }
 
     private let state = Locked(State())
@@ -89,27 +89,24 @@ final class OutputQueue: Sendable {
     // MARK: - Waiting
 
     private func wait(untilAtMost threshold: Int) async {
-        let isReached = Latch()
-        let id: UInt64? = state.withLock { state in
+        let isReached: Latch? = state.withLock { state in
             guard state.byteCount > threshold else { return nil }
-            state.lastWaiter += 1
-            state.waiting[state.lastWaiter] = (threshold, isReached)
-            return state.lastWaiter
+            let latch = state.waiting[threshold] ?? Latch()
+            state.waiting[threshold] = latch
+            return latch
         }
-        guard let id, await !isReached.wait() else { return }
-        state.withLock { $0.waiting[id] = nil }
+        await isReached?.wait()
     }
 
     /// Changes the state, and resumes the callers that waited for it.
     private func finish(_ change: (inout State) -> Void) {
-        let ready = state.withLock { state in
+        state.withLock { state in
             change(&state)
-            let byteCount = state.byteCount
-            let ready = state.waiting.filter { byteCount <= $0.value.threshold }
-            for id in ready.keys { state.waiting[id] = nil }
-            return ready.values.map(\.isReached)
+            for (threshold, latch) in state.waiting where state.byteCount <= threshold {
+                state.waiting[threshold] = nil
+                latch.open()
+            }
         }
-        for latch in ready { latch.open() }
     }
 
     // MARK: - Writing

@@ -89,7 +89,6 @@ struct Aliases: Sendable {
 }
 
 extension TrustedService {
-    /// Whether the service or the instance has that name.
     fileprivate func hasName(_ name: String) -> Bool { service.isSameName(as: name) || instance.isSameName(as: name) }
 }
 

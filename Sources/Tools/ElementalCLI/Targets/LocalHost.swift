@@ -9,50 +9,29 @@ enum LocalHost {
     /// - Throws: ``CommandFailure`` if there is no such service within the timeout.
     static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
         let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
-        guard name.hasSuffix(".local"), try await !isKnown(name, within: timeout) else { return host }
+        // A name in .local that it cannot look up it does not know at once; otherwise it is as fast as the network.
+        guard name.hasSuffix(".local"),
+            try await Interruption.limit(to: timeout, { try await Blocking.run { isKnown(name) } }) != true
+        else { return host }
         let events = try ElementalBrowser(logger: logger).events()
-        let address = try await withThrowingTaskGroup(of: String?.self) { group in
-            group.addTask {
-                for await event in events {
-                    switch event {
-                    case .found(let service), .updated(let service):
-                        if service.hostName.isSameName(as: name), let address = service.addresses.first {
-                            return address
-                        }
-                    case .failed(let error, _): throw error
-                    case .gone, .unresolved: break
-                    }
+        let address = try await Interruption.limit(to: timeout) { () -> String? in
+            for await event in events {
+                switch event {
+                case .found(let service), .updated(let service):
+                    if service.hostName.isSameName(as: name), let address = service.addresses.first { return address }
+                case .failed(let error, _): throw error
+                case .gone, .unresolved: break
                 }
-                return nil
             }
-            group.addTask {
-                await Delay.wait(timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? nil
+            return nil
         }
-        guard let address else {
+        guard let address = address ?? nil else {
             throw CommandFailure(
                 "hostNotFound",
                 "the system does not know the host '\(host)', and no element service of it was found within \(timeout); "
                     + "to resolve names in .local install libnss-mdns, or give an address")
         }
         return address
-    }
-
-    /// Whether the system resolves the name in time. For a name in .local that it cannot look up it answers at once,
-    /// otherwise as fast as the network does.
-    private static func isKnown(_ name: String, within timeout: Duration) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask { try await Blocking.run { isKnown(name) } }
-            group.addTask {
-                await Delay.wait(timeout)
-                return false
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? false
-        }
     }
 
     private static func isKnown(_ name: String) -> Bool {

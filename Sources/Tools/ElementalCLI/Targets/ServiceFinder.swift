@@ -12,7 +12,6 @@ struct ServiceFinder: Sendable {
     let timeout: Duration
     let logger: Logger
 
-    /// The state of a search.
     private struct Search {
         var findings: ServiceFindings
         var match: DiscoveredService?

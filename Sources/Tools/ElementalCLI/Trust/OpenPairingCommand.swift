@@ -4,7 +4,6 @@ import ElementalFollowing
 import ElementalSecurity
 import ElementalWire
 
-/// Opens a service's pairing window as its admin, and shows what a client enters.
 struct OpenPairingCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "open-pairing",
@@ -23,44 +22,13 @@ struct OpenPairingCommand: ReportingCommand {
     var target: Target
 
     @Option(help: "The most that the client may do: \(Role.grantedNames).")
-    var role = GrantedRole(.control)
+    var role = Role.control
 
     @OptionGroup var window: PairingWindowOptions
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        try await PairOpening(target: target, role: role.role, window: window, state: state, output: output)
-            .run(console)
-    }
-}
-
-/// How a window for pairing is opened.
-struct PairingWindowOptions: ParsableArguments {
-    @Option(
-        name: .customLong("for"),
-        help: ArgumentHelp("How long the window is open, 1 s to an hour (default: 300 s).", valueName: "seconds"))
-    var time: Seconds?
-
-    @Flag(help: "Show a long secret, also as a QR code, instead of six digits.")
-    var secret = false
-
-    func validate() throws {
-        guard let time, !(Duration.seconds(1) ... .seconds(3600)).contains(time.duration) else { return }
-        throw ValidationError("--for takes 1 to 3600 seconds")
-    }
-}
-
-/// A pairing window that is to be opened.
-struct PairOpening: Sendable {
-    let target: Target
-    /// The most that the client gets.
-    let role: Role
-    let window: PairingWindowOptions
-    let state: StateOptions
-    let output: OutputOptions
-
-    func run(_ console: Console) async throws {
         try await Interruption.run(console, .task) { try await open(console) }
     }
 
@@ -104,8 +72,22 @@ struct PairOpening: Sendable {
     }
 }
 
+struct PairingWindowOptions: ParsableArguments {
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp("How long the window is open, 1 s to an hour (default: 300 s).", valueName: "seconds"))
+    var time: Seconds?
+
+    @Flag(help: "Show a long secret, also as a QR code, instead of six digits.")
+    var secret = false
+
+    func validate() throws {
+        guard let time, !(Duration.seconds(1) ... .seconds(3600)).contains(time.duration) else { return }
+        throw ValidationError("--for takes 1 to 3600 seconds")
+    }
+}
+
 extension ServicePlace {
-    /// The service's name, or where it is.
     fileprivate var serviceName: String { discovered?.service ?? target }
 
     /// The place as another host's TARGET.

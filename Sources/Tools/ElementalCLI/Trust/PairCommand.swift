@@ -5,7 +5,6 @@ import ElementalSecurity
 import ElementalWire
 import Support
 
-/// Pairs this user with a service.
 struct PairCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "pair",
@@ -35,7 +34,7 @@ struct PairCommand: ReportingCommand {
     var code: String?
 
     @Option(help: "The most that the client may do: \(Role.grantedNames).")
-    var role = GrantedRole(.control)
+    var role = Role.control
 
     @Option(
         help: ArgumentHelp(
@@ -56,7 +55,7 @@ struct PairCommand: ReportingCommand {
     func validate() throws {
         if open { OldSpelling.note("elemental pair --open", now: "elemental open-pairing") }
         // Not by the parser, whose message would show what was given.
-        if let code, CodeArgument(code) == nil {
+        if let code, !CodeArgument.isValid(code) {
             throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")
         }
         guard !open || (code == nil && name == nil) else {
@@ -71,11 +70,17 @@ struct PairCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         if open {
-            return try await PairOpening(target: target, role: role.role, window: window, state: state, output: output)
-                .run(console)
+            var opening = OpenPairingCommand()
+            opening.target = target
+            opening.role = role
+            opening.window = window
+            opening.state = state
+            opening.output = output
+            return try await opening.perform(console)
         }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
-            let entry = SecretEntry(try await code.flatMap(CodeArgument.init)?.text(within: output.limit), console)
+            let given = if let code { try await CodeArgument.text(code, within: output.limit) } else { String?.none }
+            let entry = SecretEntry(given, console)
             let place = try await ServicePlace.find(target, state, output)
             let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()
@@ -85,7 +90,7 @@ struct PairCommand: ReportingCommand {
             var failure: CommandFailure?
             do throws(ElementalError) {
                 let service = try await place.pair(
-                    as: name ?? ClientName.pairing(state.identity.fingerprint), role: role.role, options: options
+                    as: name ?? ClientName.pairing(state.identity.fingerprint), role: role, options: options
                 ) { request in
                     do throws(CommandFailure) {
                         return try await entry.secret(for: request)
@@ -94,7 +99,7 @@ struct PairCommand: ReportingCommand {
                         return nil
                     }
                 }
-                await console.emit(.paired(service, wanted: role.role))
+                await console.emit(.paired(service, wanted: role))
             } catch {
                 throw failure ?? advice.explainPairing(error)
             }

@@ -32,17 +32,13 @@ struct SecretEntry: Sendable {
             await console.talk("\(what) that \(request.service) shows (not displayed while you type):")
         }
         defer { if isTerminal { TerminalSettings().restore() } }
-        let entered = Locked<Result<PairingSecret?, CommandFailure>?>(nil)
-        await Interruption.limit(to: request.timeLeft) {
-            let result = await read(request, asksAgain: isTerminal)
-            entered.withLock { $0 = result }
-        }
-        guard let result = entered.withLock({ $0 }) else {
+        let entered = await Interruption.limit(to: request.timeLeft) { await read(request, asksAgain: isTerminal) }
+        guard let entered else {
             if Task.isCancelled { return nil }
             throw CommandFailure(
                 "pairingClosed", "nothing was entered while \(request.service) accepted it; nothing was stored")
         }
-        return try result.get()
+        return try entered.get()
     }
 
     private func read(
@@ -84,18 +80,15 @@ struct SecretEntry: Sendable {
 }
 
 /// `CODE` or `@FILE` on the command line. A long secret is not accepted there.
-struct CodeArgument: Sendable {
-    private let argument: String
-
-    init?(_ argument: String) {
-        guard argument.hasPrefix("@") ? argument.count > 1 : PairingSecret(code: argument) != nil else { return nil }
-        self.argument = argument
+enum CodeArgument {
+    static func isValid(_ argument: String) -> Bool {
+        argument.hasPrefix("@") ? argument.count > 1 : PairingSecret(code: argument) != nil
     }
 
     /// The code, or the first line of the file.
     ///
     /// - Throws: ``CommandFailure`` that names the file if it cannot be read.
-    func text(within timeout: Duration) async throws -> String {
+    static func text(_ argument: String, within timeout: Duration) async throws -> String {
         guard argument.hasPrefix("@") else { return argument }
         let content = try await FileContent.read(
             String(argument.dropFirst()), atMost: SecretEntry.longestLine, timeout: timeout)

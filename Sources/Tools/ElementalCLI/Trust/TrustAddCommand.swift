@@ -2,7 +2,6 @@ import ArgumentParser
 import ElementalSecurity
 import ElementalWire
 
-/// Trusts a peer whose fingerprint somebody has brought here.
 struct TrustAddCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
@@ -18,13 +17,13 @@ struct TrustAddCommand: ReportingCommand {
             """)
 
     @Argument(help: "The peer's whole fingerprint: 52 characters, with or without hyphens.")
-    var fingerprint: FingerprintArgument
+    var fingerprint: Fingerprint
 
     @Option(help: "The client's name, or SERVICE/INSTANCE.")
     var name: String
 
     @Option(help: "What a client may do: \(Role.grantedNames).")
-    var role: GrantedRole?
+    var role: Role?
 
     @Option(help: "A service that the client may use; may be repeated (default: all).")
     var service: [String] = []
@@ -53,14 +52,13 @@ struct TrustAddCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let state = try await state.open()
         let own = state.identity.fingerprint
-        let key = fingerprint.value
         if let (service, instance) = serviceAndInstance {
-            let peer = TrustedService(fingerprint: key, service: service, instance: instance, role: .control)
+            let peer = TrustedService(fingerprint: fingerprint, service: service, instance: instance, role: .control)
             try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
             await console.emit(.trusted(peer))
         } else {
             let peer = TrustedClient(
-                fingerprint: key, name: name, role: role?.role ?? .observe,
+                fingerprint: fingerprint, name: name, role: role ?? .observe,
                 services: service.isEmpty ? .all : .named(Set(service)))
             try await Blocking.run { try state.trust.update { try $0.pin(peer, own: own) } }
             await console.emit(.trusted(peer))
@@ -68,12 +66,6 @@ struct TrustAddCommand: ReportingCommand {
     }
 }
 
-/// A whole fingerprint on the command line.
-struct FingerprintArgument: ExpressibleByArgument, Sendable {
-    let value: Fingerprint
-
-    init?(argument: String) {
-        guard let value = Fingerprint(argument) else { return nil }
-        self.value = value
-    }
+extension Fingerprint: ExpressibleByArgument {
+    public init?(argument: String) { self.init(argument) }
 }

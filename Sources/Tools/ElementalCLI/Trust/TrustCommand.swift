@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands for this user's identity and whom it trusts.
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",

@@ -3,7 +3,6 @@ import ElementalSecurity
 import ElementalWire
 import Support
 
-/// Lists the trusted peers.
 struct TrustListCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import ElementalSecurity
 
-/// Begins anew with another identity.
 struct TrustResetCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset",

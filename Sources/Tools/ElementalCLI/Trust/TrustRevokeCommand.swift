@@ -1,7 +1,6 @@
 import ArgumentParser
 import ElementalSecurity
 
-/// Removes peers from the store.
 struct TrustRevokeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "revoke",

@@ -2,7 +2,6 @@ import ArgumentParser
 import ElementalSecurity
 import Support
 
-/// Shows this user's fingerprint.
 struct TrustShowCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",

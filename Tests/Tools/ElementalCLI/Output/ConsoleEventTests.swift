@@ -89,7 +89,7 @@ struct ConsoleEventTests {
         let resolved = ResolvedService(
             instance: ServiceInstance(name: "Rover", type: try .tcp("robot")), host: "pi.local.", port: 41847,
             txt: TXTRecord(txt), addresses: [])
-        let event = BrowseEvent(.found(DiscoveredService(resolved)), UserTrust(StateOptions()))
+        let event = Notice.browsing(.found(DiscoveredService(resolved)), UserTrust(StateOptions()))
         let line = "+ robot/Rover                   pi.local:41847" + (end.isEmpty ? "" : "                         ")
         #expect(event.lines == [line + end])
         #expect(

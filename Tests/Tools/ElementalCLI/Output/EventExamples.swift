@@ -40,18 +40,19 @@ enum EventExamples {
         let trust = UserTrust(StateOptions())
         let attempt = ReconnectionAttempt(
             number: 2, elapsed: delay, reason: DisconnectReason(.closedByPeer, isExpected: false), lastError: error)
-        func description(_ discovered: DiscoveredService?, _ value: ElementValue?) -> ServiceDescription {
-            ServiceDescription(
-                name: "Rover", service: discovered?.service, address: "pi:1", saysHello: true, discovered: discovered,
-                fingerprint: nil, role: nil, udpIdentifier: 1, elements: [(speed, value), (mode, nil)])
+        func description(_ discovered: DiscoveredService?, _ value: ElementValue?) -> Notice {
+            Notice.service(
+                ServiceKey(service: discovered?.service, name: "Rover"), address: "pi:1", saysHello: true,
+                discovered: discovered, fingerprint: nil, role: nil, udpIdentifier: 1,
+                elements: [(speed, value), (mode, nil)])
         }
         var counts = DeviceStatistics()
         counts.roundTripTime = delay
         return [
-            BrowseEvent(.found(found), trust), BrowseEvent(.updated(found), trust),
-            BrowseEvent(.gone(service: "robot", name: "Rover"), trust),
-            BrowseEvent(.unresolved(service: "robot", name: "Rover", error), trust),
-            BrowseEvent(.failed(error, retryIn: delay), trust),
+            Notice.browsing(.found(found), trust), Notice.browsing(.updated(found), trust),
+            Notice.browsing(.gone(service: "robot", name: "Rover"), trust),
+            Notice.browsing(.unresolved(service: "robot", name: "Rover", error), trust),
+            Notice.browsing(.failed(error, retryIn: delay), trust),
             Notice.connected(key, address: "pi:1"), Notice.connected(key, address: "pi:1", isAgain: true),
             Notice.willReconnect(key, attempt, in: delay), Notice.disconnected(key, attempt.reason),
             description(found, .float(0.5)), description(nil, nil),

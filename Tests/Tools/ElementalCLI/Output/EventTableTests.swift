@@ -47,8 +47,6 @@ struct EventTableTests {
                 notices.insert(String(match.1))
             }
         }
-        // It has the name of the event in it.
-        types.remove("OfService")
         #expect(types.count + notices.count > 60)
         #expect(types.subtracting(examples).isEmpty, "\(types.subtracting(examples))")
         for notice in notices { #expect(code.contains("Notice.\(notice)"), "no example of \(notice)") }

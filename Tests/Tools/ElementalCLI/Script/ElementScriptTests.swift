@@ -28,13 +28,13 @@ struct ElementScriptTests {
         #expect(script.entries.map(\.spec.initial) == [nil, "off", "20", nil, nil])
         #expect(
             script.entries[0].commands
-                == [.init(purpose: .read(seconds: 5), text: "awk '{ print $1 / 1000 }' /sys/temp")])
+                == [.init(purpose: .read, seconds: 5, text: "awk '{ print $1 / 1000 }' /sys/temp")])
         #expect(script.entries[1].commands == [.init(purpose: .write, text: "xargs gpioset gpiochip0")])
         #expect(
             script.entries[2].commands
                 == [
                     .init(purpose: .write, text: "tee target: x"),
-                    .init(purpose: .read(seconds: 0.5), text: "cat target"),
+                    .init(purpose: .read, seconds: 0.5, text: "cat target"),
                 ])
         #expect(script.entries[3].commands == [.init(purpose: .follow, text: "journalctl -f")])
         #expect(script.entries[4].commands.isEmpty)

@@ -4,7 +4,6 @@ struct SinkReport: Codable, Sendable {
     var run: UInt32
     /// Messages that arrived, each counted once.
     var messages = 0
-    /// Their values' bytes.
     var bytes = 0
     var repeated = 0
     var disordered = 0
@@ -12,4 +11,18 @@ struct SinkReport: Codable, Sendable {
     var seconds = 0.0
     /// What the service's whole process has used since the run began, in seconds.
     var processorTime = 0.0
+}
+
+/// A device's request for broadcasts.
+struct BroadcastRequest: Codable, Sendable {
+    /// The run's number, which the values carry.
+    var run: UInt32
+    /// The bytes of each value; `nil` to stop.
+    var byteCount: Int?
+}
+
+/// How many values a broadcast had.
+struct BroadcastReport: Codable, Sendable {
+    var run: UInt32
+    var sent: UInt64
 }

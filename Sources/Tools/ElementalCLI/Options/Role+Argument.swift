@@ -1,0 +1,17 @@
+import ArgumentParser
+import ElementalWire
+
+/// On the command line a role is one that can be granted.
+extension Role: ExpressibleByArgument {
+    public static var allValueStrings: [String] { granted.map(\.rawValue) }
+
+    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+
+    public init?(argument: String) {
+        guard let role = Role(rawValue: argument), Role.granted.contains(role) else { return nil }
+        self = role
+    }
+
+    /// The roles that can be granted, for help and messages.
+    static var grantedNames: String { allValueStrings.joined(separator: ", ") }
+}
