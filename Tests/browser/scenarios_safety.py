@@ -34,7 +34,7 @@ def pairing(bed, browser, ok):
     ok("a service that is controlled by paired devices is shown, without controls")
 
     card.get_by_role("button", name="Pair…").tap()
-    expect(card.get_by_text("elemental pair --open")).to_be_visible()
+    expect(card.get_by_text("elemental open-pairing")).to_be_visible()
     field = card.get_by_role("textbox", name="Code")
     for name, value in (("inputmode", "numeric"), ("autocomplete", "one-time-code")):
         expect(field).to_have_attribute(name, value)

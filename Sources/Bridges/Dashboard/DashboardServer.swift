@@ -1,19 +1,19 @@
+internal import DashboardPage
 package import ElementalFollowing
 package import Logging
 import NIOCore
 package import ServiceMetrics
-import Support
 package import WebServer
 
 /// The page that shows services, live, and sets their elements; and their metrics beside it.
 package final class DashboardServer: Sendable {
     private let sessions: Follower
     private let web: WebServer
-    private let entrance: Entrance
-    private let makeBoard: @Sendable () -> Board
+    private let board: NIOLoopBoundBox<Board>
 
     /// - Parameters:
-    ///   - sessions: the services that pages show, not running yet.
+    ///   - sessions: the services that pages show, not running yet. Their connections have one event loop, which becomes
+    ///     that of the pages too.
     ///   - metrics: what `/metrics` tells.
     ///   - pairings: where to note what a person pairs from a page.
     ///   - policy: what pages may do.
@@ -24,44 +24,47 @@ package final class DashboardServer: Sendable {
         web options: WebServerOptions, hostName: String, logger: Logger
     ) {
         self.sessions = sessions
-        let entrance = Entrance()
-        self.entrance = entrance
-        var routes = WebRoutes()
-        routes.files = PageFiles.all
-        routes.generated["/metrics"] = {
-            WebResponse(contentType: ServiceMetrics.contentType, body: ByteBuffer(bytes: metrics.text()))
-        }
-        routes.socketPath = "/live"
-        routes.onSocket = { socket in entrance.board?.add(socket) }
-        let web = WebServer(options, routes: routes, logger: logger)
-        self.web = web
-        let inbox = Inbox { web.eventLoop.execute { entrance.board?.wake() } }
-        sessions.onEvent { event in inbox.put(event) }
-        sessions.onEvent { event in metrics.note(event) }
-        makeBoard = {
+        let loop = sessions.options.connect.eventLoopGroup.next()
+        let board = NIOLoopBoundBox.makeBoxSendingValue(
             Board(
                 sessions, pairings: pairings, policy: policy, host: hostName,
-                helloTimeout: options.limits.helloTimeout, on: web.eventLoop,
-                verdict: { token, socket in web.verdict(token: token, from: socket) }, inbox: inbox)
+                helloTimeout: options.limits.helloTimeout, on: loop), eventLoop: loop)
+        self.board = board
+        var routes = WebRoutes()
+        routes.files = Self.files
+        routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
+        routes.onSocket = { board.value.add($0) }
+        web = WebServer(options, routes: routes, on: loop, logger: logger)
+        sessions.onEvent { event in
+            metrics.note(event)
+            if loop.inEventLoop { board.value.note(event) } else { loop.execute { board.value.note(event) } }
         }
     }
+
+    /// The files of the page, which are in the folder Page and part of the program.
+    static let files: [String: WebFile] = {
+        let files = UnsafeBufferPointer(start: dashboard_page_files(), count: dashboard_page_file_count())
+        return Dictionary(
+            uniqueKeysWithValues: files.map { file in
+                let bytes = ByteBuffer(bytes: UnsafeBufferPointer(start: file.bytes, count: file.byte_count))
+                return (
+                    String(cString: file.path), WebFile(contentType: String(cString: file.content_type), bytes: bytes)
+                )
+            })
+    }()
 
     /// Begins to listen. Call it once, before ``run()``.
     ///
     /// - Returns: the address and the port.
     /// - Throws: ``WebServerError`` if it cannot; the server has to be stopped all the same.
-    package func start() async throws -> (host: String, port: Int) {
-        let loop = web.eventLoop
-        await loop.run { [entrance, makeBoard] in entrance.open(makeBoard(), on: loop) }
-        return try await web.start()
-    }
+    package func start() async throws -> (host: String, port: Int) { try await web.start() }
 
     /// Follows the services and serves pages until the task is cancelled.
     ///
     /// - Throws: ``ElementalError`` if a service's name is none.
     package func run() async throws {
         let quality = web.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
-            [entrance] _ in entrance.board?.tellQuality()
+            [board] _ in board.value.tellQuality()
         }
         defer { quality.cancel() }
         try await sessions.run()
@@ -69,19 +72,36 @@ package final class DashboardServer: Sendable {
 
     /// Ends with pages and connections.
     package func stop() async {
-        let pairings = await web.eventLoop.run { [entrance] in entrance.board?.end() ?? [] }
+        let pairings = await web.eventLoop.run { [board] in board.value.end() }
         for pairing in pairings { await pairing.value }
         await web.stop()
     }
+}
 
-    /// Where the pages come in: the board, once it is there. For the web server's event loop.
-    private final class Entrance: Sendable {
-        private let bound = Locked<NIOLoopBound<Board>?>(nil)
-
-        var board: Board? { bound.withLock { $0 }?.value }
-
-        func open(_ board: Board, on eventLoop: any EventLoop) {
-            bound.withLock { $0 = NIOLoopBound(board, eventLoop: eventLoop) }
-        }
+extension WebResponse {
+    /// The metrics as they are now.
+    package init(metrics: ServiceMetrics) {
+        self.init(contentType: ServiceMetrics.contentType, body: ByteBuffer(bytes: metrics.text()))
     }
+}
+
+/// What pages may do.
+package struct BoardPolicy: Sendable, Hashable {
+    /// Whether pages set elements.
+    package var allowsControl: Bool
+    /// Whether a person pairs services from a page.
+    package var allowsPairing: Bool
+    /// Why not, as a sentence for the person at the page; `nil` if nothing is forbidden.
+    package var reason: String?
+    /// What to do where a service has another key than the paired one, for the person at the page; `nil` if nothing is known.
+    package var keyRemedy: String?
+
+    package init(allowsControl: Bool, allowsPairing: Bool, reason: String?) {
+        self.allowsControl = allowsControl
+        self.allowsPairing = allowsPairing
+        self.reason = reason
+    }
+
+    /// Nothing is forbidden.
+    package static let full = BoardPolicy(allowsControl: true, allowsPairing: true, reason: nil)
 }

@@ -8,7 +8,7 @@ struct ServiceSeries: Sendable {
     private(set) var isUp = false
     private(set) var reconnectionCount = 0
     private(set) var elements: [ElementSeries] = []
-    private(set) var roundTrips = RoundTripHistogram()
+    var roundTrips = RoundTripHistogram()
     /// The newest device, whose statistics go on.
     private(set) var device: ElementalDevice?
     /// The traffic of the devices before it.
@@ -16,7 +16,9 @@ struct ServiceSeries: Sendable {
     private var positions = ElementPositions()
     private var wasUp = false
 
-    init(labels: MetricLabels) { self.labels = labels }
+    init(_ key: ServiceKey) {
+        labels = MetricLabels().with("service", key.service ?? "").with("device", key.name)
+    }
 
     /// The traffic with the service since it is followed, which only grows.
     var traffic: MetricsSample {
@@ -46,8 +48,6 @@ struct ServiceSeries: Sendable {
         guard isUp, let position = positions[id] else { return }
         elements[position].note(value, at: time)
     }
-
-    mutating func note(roundTrip: Duration) { roundTrips.add(roundTrip) }
 
     private mutating func use(_ catalogue: ElementCatalogue, keepsValues: Bool) {
         let known = elements

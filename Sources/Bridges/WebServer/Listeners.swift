@@ -1,6 +1,6 @@
 internal import Logging
 internal import NIOCore
-import NIOPosix
+internal import NIOPosix
 internal import Support
 
 /// A server's open ports. Nothing is accepted before ``accept(_:)``.
@@ -63,7 +63,7 @@ struct Listeners: Sendable {
             .serverChannelOption(.autoRead, value: false)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(AcceptShortageHandler(logger))
+                    try channel.pipeline.syncOperations.addHandler(AcceptPauseHandler(logger: logger))
                 }
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -112,33 +112,5 @@ struct Listeners: Sendable {
             case .invalidPort, .other: .other
             }
         return WebServerError(code, failure.message)
-    }
-}
-
-/// Keeps a listening channel from accepting in a busy loop when the process has run out of descriptors or memory: the
-/// connection is still pending, and SwiftNIO tries again at once.
-private final class AcceptShortageHandler: ChannelInboundHandler {
-    typealias InboundIn = any Channel
-
-    private let logger: Logger
-    private var isPaused = false
-
-    init(_ logger: Logger) { self.logger = logger }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        guard let error = error as? IOError, [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(error.errnoCode) else {
-            return context.fireErrorCaught(error)
-        }
-        guard !isPaused else { return }
-        isPaused = true
-        logger.warning(
-            "no connection can be accepted; raise the limit of open files (ulimit -n)",
-            metadata: ["reason": "\(String(systemError: error.errnoCode))"])
-        try? context.channel.syncOptions?.setOption(.autoRead, value: false)
-        let channel = context.channel
-        context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { [weak self] in
-            self?.isPaused = false
-            try? channel.syncOptions?.setOption(.autoRead, value: true)
-        }
     }
 }

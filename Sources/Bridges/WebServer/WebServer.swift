@@ -1,6 +1,6 @@
 package import Logging
 package import NIOCore
-import NIOPosix
+package import NIOPosix
 import NIOSSL
 internal import Support
 
@@ -14,9 +14,8 @@ package final class WebServer: Sendable {
         case stopped
     }
 
-    /// The server's only event loop: everything of it runs there. Gone after ``stop()``.
+    /// Everything of the server runs there.
     package let eventLoop: any EventLoop
-    private let group: MultiThreadedEventLoopGroup
     private let options: WebServerOptions
     private let routes: WebRoutes
     private let logger: Logger
@@ -25,17 +24,13 @@ package final class WebServer: Sendable {
 
     package init(
         _ options: WebServerOptions, routes: WebRoutes,
+        on eventLoop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
         logger: Logger = Logger(label: "web", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.options = options
         self.routes = routes
         self.logger = logger.printable
-        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        eventLoop = group.next()
-    }
-
-    deinit {
-        if stopping.withLock({ $0 }) == nil { group.shutdownGracefully { _ in } }
+        self.eventLoop = eventLoop
     }
 
     /// Begins to listen. Once.
@@ -96,19 +91,12 @@ package final class WebServer: Sendable {
             await eventLoop.run { core.value.abort() }
             await wait(for: core)
         }
-        try? await group.shutdownGracefully()
     }
 
     private func wait(for core: NIOLoopBound<ServerCore>) async {
         let done = Latch()
         eventLoop.execute { core.value.empty().whenComplete { _ in done.open() } }
         _ = await done.wait(options.limits.stopTimeout, on: eventLoop)
-    }
-
-    /// What a token is worth that came over a WebSocket; where the server has none, each is accepted. On the event loop.
-    /// Wrong ones count against its host, and after too many none is looked at for a while.
-    package func verdict(token: String?, from connection: WebSocketConnection) -> TokenVerdict {
-        connection.verdict(on: token)
     }
 
     /// The open connections, and those of them that are WebSockets.

@@ -27,6 +27,9 @@ package enum JSONText: Sendable {
     /// A string, or null.
     package static func optional(_ string: String?) -> JSONText { string.map { .string($0) } ?? .null }
 
+    /// An integer, or null.
+    package static func optional(_ number: Int?) -> JSONText { number.map { .integer($0) } ?? .null }
+
     /// The value on one line.
     package var text: String {
         var text = ""

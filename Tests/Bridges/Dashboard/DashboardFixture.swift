@@ -42,6 +42,7 @@ struct DashboardFixture: Sendable {
     ) async throws {
         var session = FollowerOptions(name: "page")
         session.connect = connect
+        session.connect.eventLoopGroup = connect.eventLoopGroup.next()
         session.connect.timeout = Patience.wait
         session.pingInterval = .milliseconds(100)
         let sessions = Follower(servicePorts.map { .address(host: "127.0.0.1", port: $0) }, session)

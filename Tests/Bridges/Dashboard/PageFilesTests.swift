@@ -13,10 +13,10 @@ struct PageFilesTests {
     @Test
     func allOfThemAreServed() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
-        #expect(Set(PageFiles.all.keys) == Set(names.map { $0 == "index.html" ? "/" : "/\($0)" }))
+        #expect(Set(DashboardServer.files.keys) == Set(names.map { $0 == "index.html" ? "/" : "/\($0)" }))
         for name in names {
             let bytes = try Data(contentsOf: Self.folder.appending(path: name))
-            let served = PageFiles.all[name == "index.html" ? "/" : "/\(name)"]
+            let served = DashboardServer.files[name == "index.html" ? "/" : "/\(name)"]
             #expect(served.map { Array(buffer: $0.bytes) } == Array(bytes), "\(name)")
         }
     }
@@ -24,13 +24,13 @@ struct PageFilesTests {
     /// A phone in a slow network loads them, and they are part of every program.
     @Test
     func theyAreSmall() {
-        #expect(PageFiles.all.values.reduce(0) { $0 + $1.bytes.readableBytes } <= 100_000)
+        #expect(DashboardServer.files.values.reduce(0) { $0 + $1.bytes.readableBytes } <= 100_000)
     }
 
     /// The page works where there is no way to anywhere else. The one address in it is the name of SVG.
     @Test
     func theyReferToNothingElsewhere() {
-        for (path, file) in PageFiles.all {
+        for (path, file) in DashboardServer.files {
             let text = String(buffer: file.bytes).replacing("http://www.w3.org/2000/svg", with: "")
             for scheme in ["http:", "https:", "//cdn", "url(//", "src=\"//"] {
                 #expect(!text.contains(scheme), "\(path)")

@@ -154,11 +154,10 @@ struct AccessTests {
             $0.limits.maximumWrongTokens = 2
         } _: { fixture in
             let client = try await fixture.open()
-            let server = fixture.server
             let verdicts = Locked<[TokenVerdict]>([])
             try await fixture.on(0) { socket in
                 for token in [nil, nil, nil, "correct", "wrong", "correct", "", "correct"] {
-                    verdicts.withLock { $0.append(server.verdict(token: token, from: socket)) }
+                    verdicts.withLock { $0.append(socket.verdict(on: token)) }
                 }
             }
             #expect(

@@ -14,7 +14,7 @@ extension Board {
             viewer.socket.send(PageMessage.refused(number, id, reason, request: request))
         }
         guard policy.allowsControl else { return refuse(policy.reason ?? "this page only reads") }
-        guard let service = services[number], let device = service.device, case .connected = service.standing,
+        guard let service = services[number], let device = service.device, service.isConnected,
             let element = service.catalogue?[id: id]
         else { return refuse("the service is not connected") }
         guard element.access.contains(.write) else {
@@ -27,13 +27,11 @@ extension Board {
             return refuse(error.message)
         }
         do throws(ElementalError) {
-            try inbox.put(value, of: element, service.key) { () throws(ElementalError) in
-                try device.send(value, to: element)
-            }
-            service.note(viewer.socket.id, sets: id, request)
+            try device.send(value, to: element)
         } catch {
-            refuse(error.message)
+            return refuse(error.message)
         }
+        change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }
 
     /// A person pairs a service.

@@ -7,29 +7,26 @@ internal import WebServer
 
 /// The services as pages see them, and the pages.
 ///
-/// It belongs to the web server's event loop, on which everything happens: what services do is put into an ``Inbox``
-/// from their own loops and taken from there in ticks, at most 20 a second. What a tick brought is written once for all
-/// pages that show the same services. A page that is slower than that is sent the newest values when it has room.
+/// It belongs to an event loop, which is that of the services' connections and of the web server. The newest values go to
+/// pages in ticks, at most 20 a second. A page that is slower than that is sent them when it has room.
 final class Board {
-    /// The shortest time between two ticks.
+    /// The minimum time between two ticks.
     static let interval = Duration.milliseconds(50)
 
     let eventLoop: any EventLoop
     let policy: BoardPolicy
     let sessions: Follower
     let pairings: PagePairings
-    let inbox: Inbox
     private let host: String
-    /// What the token of a page from that socket is worth.
-    private let verdict: (String?, WebSocketConnection) -> TokenVerdict
     /// How long a page may take to say hello.
     private let helloTimeout: TimeAmount
 
     private(set) var services: [UInt32: BoardService] = [:]
-    private var numbers: [ServiceKey: UInt32] = [:]
+    private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
-    private(set) var viewers: [UInt64: Viewer] = [:]
-    private var sets: [Set<UInt32>: ServiceSet] = [:]
+    /// Services whose values have changed since the last tick.
+    private var changed: [BoardService] = []
+    private var viewers: [UInt64: Viewer] = [:]
     private let ticks: Rounds
     /// Why services are not found, or not all of them shown.
     private var notices = (browsing: String?.none, excess: String?.none)
@@ -38,9 +35,8 @@ final class Board {
     var pairing: [UInt32: Task<Void, Never>] = [:]
 
     init(
-        _ sessions: Follower, pairings: PagePairings, policy: BoardPolicy, host: String,
-        helloTimeout: Duration, on eventLoop: any EventLoop,
-        verdict: @escaping (String?, WebSocketConnection) -> TokenVerdict, inbox: Inbox
+        _ sessions: Follower, pairings: PagePairings, policy: BoardPolicy, host: String, helloTimeout: Duration,
+        on eventLoop: any EventLoop
     ) {
         self.sessions = sessions
         self.pairings = pairings
@@ -48,34 +44,23 @@ final class Board {
         self.host = host
         self.helloTimeout = TimeAmount(helloTimeout)
         self.eventLoop = eventLoop
-        self.verdict = verdict
-        self.inbox = inbox
         ticks = Rounds(every: Self.interval, on: eventLoop)
-        ticks.onRound = { [weak self] in self?.runTick() }
+        ticks.onRound = { [weak self] in self?.tick() }
     }
 
     // MARK: - Pages
 
-    /// The most pages that have not said hello.
+    /// The maximum number of pages that have not said hello.
     private static let maximumUnadmittedCount = 32
 
     /// A page has connected.
     func add(_ socket: WebSocketConnection) {
         guard !hasEnded else { return socket.close(code: 1001, reason: "the dashboard ends") }
         let viewer = Viewer(socket)
-        show([], to: viewer)
-        socket.onText = { [weak self, weak viewer] text in
-            guard let self, let viewer else { return }
-            self.take(text, of: viewer)
-        }
-        socket.onWritable = { [weak self, weak viewer] in
-            guard let self, let viewer else { return }
-            self.catchUp(viewer)
-        }
-        socket.onClose = { [weak self, weak viewer] in
-            guard let self, let viewer else { return }
-            self.remove(viewer)
-        }
+        // The socket lets go of them when it closes.
+        socket.onText = { [self] text in take(text, of: viewer) }
+        socket.onWritable = { [self] in catchUp(viewer) }
+        socket.onClose = { [self] in viewers[viewer.socket.id] = nil }
         viewers[socket.id] = viewer
         // Those that say nothing take no room from others: the one that came first goes.
         let silent = viewers.values.filter { !$0.isAdmitted }
@@ -87,11 +72,6 @@ final class Board {
         }
     }
 
-    private func remove(_ viewer: Viewer) {
-        viewers[viewer.socket.id] = nil
-        leave(viewer.shown)
-    }
-
     /// Ends with the pages.
     ///
     /// - Returns: pairings that are being given up.
@@ -100,13 +80,17 @@ final class Board {
         ticks.end()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
-        let bye = PageMessage.bye("the dashboard ends")
-        for viewer in viewers.values where viewer.isAdmitted { viewer.socket.send(bye) }
+        tell(PageMessage.bye("the dashboard ends"))
         return Array(pairing.values)
     }
 
-    private func tell(_ frame: EncodedFrame, where isAddressed: (Viewer) -> Bool = { _ in true }) {
-        for viewer in viewers.values where viewer.isAdmitted && isAddressed(viewer) { viewer.socket.send(frame) }
+    private func tell(_ frame: EncodedFrame) {
+        for viewer in viewers.values where viewer.isAdmitted { viewer.socket.send(frame) }
+    }
+
+    /// The pages that show a service.
+    private func viewers(of service: BoardService) -> some Sequence<Viewer> {
+        viewers.values.lazy.filter { $0.shown.contains(service.number) }
     }
 
     private func take(_ text: ByteBuffer, of viewer: Viewer) {
@@ -120,8 +104,8 @@ final class Board {
         // With the next tick: however often a page asks, it is answered so often only.
         case .open(let numbers):
             viewer.asked = numbers
-            viewer.closed.formUnion(viewer.shown.numbers.subtracting(numbers))
-            wake()
+            viewer.closed.formUnion(viewer.shown.subtracting(numbers))
+            ticks.ask()
         case .set(let service, let id, let value, let number): set(service, id, value, number, for: viewer)
         case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
         case .ping(let number): viewer.socket.send(PageMessage.pong(number))
@@ -130,7 +114,7 @@ final class Board {
 
     private func admit(_ viewer: Viewer, _ token: String?) {
         guard !viewer.isAdmitted else { return }
-        switch verdict(token, viewer.socket) {
+        switch viewer.socket.verdict(on: token) {
         case .accepted: break
         case .wrong: return viewer.socket.close(code: 1008, reason: "token")
         // Its token may be right.
@@ -145,142 +129,101 @@ final class Board {
         if let notice { viewer.socket.send(PageMessage.notice(notice)) }
     }
 
-    // MARK: - What pages show
+    // MARK: - Values
 
-    /// Shows a page the services that it asks for.
-    private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
-        let earlier = viewer.shown.numbers.subtracting(viewer.closed)
-        for number in viewer.closed { viewer.forget(number) }
-        viewer.closed = []
-        let known = numbers.filter { services[$0] != nil }
-        show(known, to: viewer)
-        for number in earlier.subtracting(known) { viewer.forget(number) }
-        for number in known.subtracting(earlier) {
-            viewer.missedCatalogues.insert(number)
-            let ids = services[number].map { Set($0.ids) } ?? []
-            if !ids.isEmpty { viewer.missed[number] = ids }
-        }
-        catchUp(viewer)
+    /// Changes values of a service, which pages are told with the next tick.
+    func change(_ service: BoardService, _ body: (BoardService) -> Void) {
+        let isFirst = service.changed.isEmpty
+        body(service)
+        guard isFirst, !service.changed.isEmpty else { return }
+        changed.append(service)
+        ticks.ask()
     }
 
-    private func show(_ numbers: Set<UInt32>, to viewer: Viewer) {
-        leave(viewer.shown)
-        let set = sets[numbers] ?? ServiceSet(numbers)
-        sets[numbers] = set
-        set.viewerCount += 1
-        viewer.shown = set
-    }
-
-    private func leave(_ set: ServiceSet) {
-        set.viewerCount -= 1
-        if set.viewerCount <= 0, sets[set.numbers] === set { sets[set.numbers] = nil }
-    }
-
-    /// Sends a page what it has missed, as far as there is room. What does not fit is not written in vain either.
-    private func catchUp(_ viewer: Viewer) {
-        guard viewer.isBehind, viewer.socket.isWritable else { return }
-        for number in viewer.missedCatalogues.sorted() {
-            guard viewer.socket.isWritable else { return }
-            viewer.missedCatalogues.remove(number)
-            if let catalogue = services[number]?.catalogueMessage(policy) { viewer.socket.send(catalogue) }
-        }
-        var packer = Packer()
-        for (number, ids) in viewer.missed {
-            guard let service = services[number] else {
-                viewer.forget(number)
-                continue
+    private func tick() {
+        for service in changed {
+            for viewer in viewers(of: service) where viewer.due[service.number]?.formUnion(service.changed) == nil {
+                viewer.due[service.number] = service.changed
             }
-            for id in ids {
-                guard viewer.socket.isWritable else { return }
-                if packer.add(id, of: service) { viewer.send(packer.takeFull()) } else { viewer.forget(number, id) }
-            }
+            service.changed = []
         }
-        viewer.send(packer.finish())
-    }
-
-    // MARK: - Ticks
-
-    /// Something has come into the inbox.
-    func wake() { ticks.ask() }
-
-    /// Takes what has come and tells the pages.
-    func runTick() {
-        let batch = inbox.take()
-        for event in batch.events { take(event) }
-        for (key, refusals) in batch.refusals {
-            guard let number = numbers[key], let service = services[number] else { continue }
-            for (id, refusal) in refusals { take(refusal, of: id, service) }
-        }
-        for (key, arrivals) in batch.values {
-            guard let number = numbers[key], let service = services[number] else { continue }
-            service.take(arrivals)
-        }
-        tellChanges()
-        // What a page opens comes whole. After the changes, which would come a second time otherwise.
+        changed = []
         for viewer in viewers.values {
-            if let numbers = viewer.asked {
-                viewer.asked = nil
-                open(numbers, for: viewer)
-            }
+            if let numbers = viewer.asked.take() { open(numbers, for: viewer) }
+            catchUp(viewer)
         }
     }
 
-    /// Tells the pages the values that have changed.
-    private func tellChanges() {
-        let changed = Set(services.values.lazy.filter { !$0.changed.isEmpty }.map(\.number))
-        guard !changed.isEmpty else { return }
-        for viewer in viewers.values where !viewer.shown.numbers.isDisjoint(with: changed) {
-            // What it has missed comes first, so that nothing is overtaken by older values.
-            guard !viewer.isBehind, viewer.socket.isWritable else {
-                for number in viewer.shown.numbers.intersection(changed) {
-                    viewer.missed[number, default: []].formUnion(services[number]?.changed ?? [])
+    /// Shows a page the services that it asks for: what it did not show before comes whole.
+    private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
+        for number in viewer.shown.subtracting(numbers).union(viewer.closed) { viewer.forget(number) }
+        viewer.closed = []
+        for number in numbers.subtracting(viewer.shown) {
+            guard let service = services[number] else { continue }
+            viewer.shown.insert(number)
+            viewer.dueCatalogues.insert(number)
+            viewer.due[number] = service.ids
+        }
+    }
+
+    /// Sends a page what it is yet to be sent, as far as there is room.
+    private func catchUp(_ viewer: Viewer) {
+        let socket = viewer.socket
+        for number in viewer.dueCatalogues.sorted() {
+            guard socket.isWritable else { return }
+            viewer.dueCatalogues.remove(number)
+            if let catalogue = services[number]?.catalogueMessage(policy) { socket.send(catalogue) }
+        }
+        var message = ValuesMessage()
+        // These may be long, so that they come last.
+        var data: [(number: UInt32, id: Int8, frame: EncodedFrame)] = []
+        while socket.isWritable, let (number, ids) = viewer.due.popFirst() {
+            guard let service = services[number] else { continue }
+            var ids = ids
+            while !message.isFull, let id = ids.popFirst() {
+                switch service.content(of: id) {
+                case .text(let text): message.add(text, of: id, number)
+                case .data(let frame): data.append((number, id, frame))
                 }
-                catchUp(viewer)
-                continue
             }
-            viewer.send(viewer.shown.news ?? news(for: viewer.shown))
+            if !ids.isEmpty { viewer.due[number] = ids }
+            if message.isFull, let frame = message.finish() { socket.send(frame) }
         }
-        for set in sets.values { set.news = nil }
-        for number in changed { services[number]?.endTick() }
+        if let frame = message.finish() { socket.send(frame) }
+        for (number, id, frame) in data {
+            if socket.isWritable { socket.send(frame) } else { viewer.due[number, default: []].insert(id) }
+        }
     }
 
-    /// What has changed, written once for all pages that show the same services.
-    private func news(for set: ServiceSet) -> [Parcel] {
-        var packer = Packer()
-        for number in set.numbers.sorted() {
-            if let service = services[number], !service.changed.isEmpty { packer.add(service.changed, of: service) }
-        }
-        let news = packer.finish()
-        set.news = news
-        return news
-    }
+    // MARK: - What services do
 
-    private func take(_ event: FollowerEvent) {
+    func note(_ event: FollowerEvent) {
         switch event {
+        case .value(let key, let element, let value):
+            if let service = known[key] { change(service) { $0.take(value, of: element.id) } }
+        case .refusal(let key, let element, let refusal):
+            if let service = known[key] { note(refusal, of: element.id, service) }
         case .place(let key, let place):
             let service = service(of: key)
             service.place = place
             tell(PageMessage.service(service, policy))
         case .state(let key, .gone):
-            guard let number = numbers.removeValue(forKey: key) else { return }
-            services[number] = nil
-            tell(PageMessage.gone(number))
-            for viewer in viewers.values where viewer.shown.numbers.contains(number) {
-                show(viewer.shown.numbers.subtracting([number]), to: viewer)
-                viewer.forget(number)
-            }
+            guard let service = known.removeValue(forKey: key) else { return }
+            services[service.number] = nil
+            tell(PageMessage.gone(service.number))
+            for viewer in viewers.values { viewer.forget(service.number) }
         case .state(let key, let state): note(state, of: service(of: key))
         case .browsingFailed(let error, let delay):
             notices.browsing = "\(error.message); the next attempt follows in \(delay.components.seconds) s"
-            tellNotice()
+            tell(PageMessage.notice(notice))
         case .browsingWorks:
             notices.browsing = nil
-            tellNotice()
+            tell(PageMessage.notice(notice))
         case .tooMany(let count):
             notices.excess =
                 count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should"
-            tellNotice()
-        case .value, .refusal, .leftOut, .roundTrip: break
+            tell(PageMessage.notice(notice))
+        case .leftOut, .roundTrip: break
         }
     }
 
@@ -289,81 +232,60 @@ final class Board {
         return texts.isEmpty ? nil : texts.joined(separator: ". ")
     }
 
-    private func tellNotice() { tell(PageMessage.notice(notice)) }
-
-    /// The service refused a value that a page has set. One that nobody has set is not asked for.
-    private func take(_ refusal: ValueRefusal, of id: Int8, _ service: BoardService) {
-        guard let requests = service.takeRequests(id) else { return }
-        service.takeBack(id)
-        let number = service.number
-        let others = PageMessage.refused(number, id, "\(refusal)", request: nil)
-        for viewer in viewers.values where viewer.shown.numbers.contains(number) && viewer.socket.isWritable {
-            let request = requests[viewer.socket.id]
-            viewer.socket.send(
-                request.map { PageMessage.refused(number, id, "\(refusal)", request: $0) } ?? others)
-        }
-    }
-
     private func service(of key: ServiceKey) -> BoardService {
-        if let number = numbers[key], let service = services[number] { return service }
+        if let service = known[key] { return service }
         lastNumber += 1
         let service = BoardService(key, number: lastNumber)
-        numbers[key] = lastNumber
+        known[key] = service
         services[lastNumber] = service
         return service
     }
 
-    private func note(_ state: FollowedState, of service: BoardService) {
-        var isOther = false
-        switch state {
-        case .connecting: service.standing = .connecting
-        case .connected(let device, let catalogue): isOther = service.connected(device, catalogue)
-        case .away(let problem, _): service.standing = .away(problem.message, mayPair: problem.kind == .turnedAway)
-        case .refused(let problem):
-            service.standing =
-                switch problem.kind {
-                case .notPaired: .notPaired(problem.message)
-                case .identityChanged: .identityChanged(problem.message)
-                case .noElements, .turnedAway, .unreachable: .refused(problem.message)
-                }
-        case .gone: break
-        }
-        tell(PageMessage.service(service, policy))
-        if case .connected = state { settleLater(service) }
-        guard isOther else { return }
-        for viewer in viewers.values where viewer.shown.numbers.contains(service.number) {
-            viewer.missed[service.number] = nil
-            viewer.missedCatalogues.insert(service.number)
-            catchUp(viewer)
+    /// The service refused a value that a page has set. One that nobody has set is not asked for.
+    private func note(_ refusal: ValueRefusal, of id: Int8, _ service: BoardService) {
+        var senders: [UInt64: Int?]?
+        change(service) { senders = $0.refuse(id) }
+        guard let senders else { return }
+        let number = service.number
+        let others = PageMessage.refused(number, id, "\(refusal)", request: nil)
+        for viewer in viewers(of: service) where viewer.socket.isWritable {
+            let request = senders[viewer.socket.id]
+            viewer.socket.send(
+                request.map { PageMessage.refused(number, id, "\(refusal)", request: $0) } ?? others)
         }
     }
 
     /// How long the values take that follow a connection.
     private static let settlingTime = TimeAmount.seconds(1)
 
-    /// Once the values of a new connection are there, pages are told which elements have none any more.
-    private func settleLater(_ service: BoardService) {
-        let device = service.device
-        eventLoop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self, weak service] in
-            guard let self, let service, service.device === device, case .connected = service.standing else { return }
-            service.settle()
-            self.tellChanges()
+    private func note(_ state: FollowedState, of service: BoardService) {
+        let isOther = service.take(state)
+        tell(PageMessage.service(service, policy))
+        if case .connected(let device, _) = state {
+            // Once the values are there, pages are told which elements have none any more.
+            eventLoop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self, weak service] in
+                guard let self, let service, service.isConnected, service.device === device else { return }
+                change(service) { $0.settle() }
+            }
+        }
+        guard isOther else { return }
+        for viewer in viewers(of: service) {
+            viewer.due[service.number] = nil
+            viewer.dueCatalogues.insert(service.number)
+            catchUp(viewer)
         }
     }
 
-    // MARK: - Quality
-
     /// Tells pages how well the services that they show are connected.
     func tellQuality() {
-        let shown = sets.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.numbers) }
-        guard !shown.isEmpty else { return }
         let now = ContinuousClock.now
-        var qualities: [UInt32: Quality] = [:]
-        for number in shown { qualities[number] = services[number]?.quality(now) }
-        for set in sets.values where !set.numbers.isEmpty {
-            let frame = PageMessage.quality(
-                set.numbers.sorted().compactMap { number in qualities[number].map { (number, $0) } })
-            tell(frame) { $0.shown === set && $0.socket.isWritable }
+        let shown = viewers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.shown) }
+        let texts = shown.sorted().compactMap { number in
+            services[number].map { (number, PageMessage.quality($0.quality(now))) }
+        }
+        for viewer in viewers.values where !viewer.shown.isEmpty && viewer.socket.isWritable {
+            let members = texts.filter { viewer.shown.contains($0.0) }.map { (key: "\($0.0)", value: $0.1) }
+            viewer.socket.send(PageMessage.frame("quality", [("q", .object(members))]))
         }
     }
 }

@@ -1,3 +1,4 @@
+import NIOCore
 internal import WebServer
 
 /// A page that somebody looks at.
@@ -6,59 +7,58 @@ final class Viewer {
     /// Whether it has said hello, and its token is right.
     var isAdmitted = false
     /// The services that it shows.
-    var shown = ServiceSet()
+    var shown: Set<UInt32> = []
     /// The services that it asks for, until the next tick.
     var asked: Set<UInt32>?
     /// Of the services that it shows, those that it has closed since the last tick. If it asks for one again, it has kept
     /// nothing of it.
     var closed: Set<UInt32> = []
-    /// Elements, by their services' numbers, whose values it has yet to be sent, because it takes what it is sent more
-    /// slowly than that comes. The newest value counts.
-    var missed: [UInt32: Set<Int8>] = [:]
-    /// Services whose elements it has yet to be told.
-    var missedCatalogues: Set<UInt32> = []
+    /// Elements, by their services' numbers, whose newest value it is yet to be sent.
+    var due: [UInt32: Set<Int8>] = [:]
+    /// Services whose elements it is yet to be told.
+    var dueCatalogues: Set<UInt32> = []
     /// Whether it is pairing with a service: one at a time.
     var isPairing = false
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
-    var isBehind: Bool { !missed.isEmpty || !missedCatalogues.isEmpty }
-
-    /// There is nothing to tell of an element.
-    func forget(_ number: UInt32, _ id: Int8) {
-        missed[number]?.remove(id)
-        if missed[number]?.isEmpty == true { missed[number] = nil }
-    }
-
     /// The service is no longer shown.
     func forget(_ number: UInt32) {
-        missed[number] = nil
-        missedCatalogues.remove(number)
-    }
-
-    /// Sends values as far as there is room. The others are missed.
-    func send(_ parcels: [Parcel]) {
-        for parcel in parcels {
-            if socket.isWritable {
-                socket.send(parcel.frame)
-                for (number, ids) in parcel.items {
-                    missed[number]?.subtract(ids)
-                    if missed[number]?.isEmpty == true { missed[number] = nil }
-                }
-            } else {
-                for (number, ids) in parcel.items { missed[number, default: []].formUnion(ids) }
-            }
-        }
+        shown.remove(number)
+        due[number] = nil
+        dueCatalogues.remove(number)
     }
 }
 
-/// A set of services that pages show. Pages that show the same ones share it, and what is written for them.
-final class ServiceSet {
-    let numbers: Set<UInt32>
-    /// How many pages show them.
-    var viewerCount = 0
-    /// What the present tick brought, written once.
-    var news: [Parcel]?
+/// Values of any services in a message for a page.
+struct ValuesMessage {
+    /// A message with this many bytes takes no further values, so that a page with little room gets some of them at least.
+    private static let size = 128 << 10
 
-    init(_ numbers: Set<UInt32> = []) { self.numbers = numbers }
+    private var text = ByteBuffer()
+    private var last: UInt32?
+
+    var isFull: Bool { text.readableBytes >= Self.size }
+
+    mutating func add(_ value: ByteBuffer, of id: Int8, _ service: UInt32) {
+        if last == nil {
+            let clock = NIODeadline.now().uptimeNanoseconds / 1_000_000
+            text.writeString("{\"t\":\"values\",\"c\":\(clock),\"v\":{\"\(service)\":{")
+        } else if last != service {
+            text.writeString("},\"\(service)\":{")
+        } else {
+            text.writeStaticString(",")
+        }
+        last = service
+        text.writeString("\"\(id)\":")
+        text.writeImmutableBuffer(value)
+    }
+
+    /// The message, which is empty then; `nil` if it has no values.
+    mutating func finish() -> EncodedFrame? {
+        guard last.take() != nil else { return nil }
+        text.writeStaticString("}}}")
+        defer { text = ByteBuffer() }
+        return EncodedFrame(text: text)
+    }
 }

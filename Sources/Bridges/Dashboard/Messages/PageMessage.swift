@@ -18,73 +18,44 @@ enum PageMessage {
 
     static let listed = frame("listed", [])
 
-    static func gone(_ number: UInt32) -> EncodedFrame { frame("gone", [("key", .integer(Int(number)))]) }
+    static func gone(_ number: UInt32) -> EncodedFrame { frame("gone", of: number, []) }
 
     static func notice(_ text: String?) -> EncodedFrame { frame("notice", [("text", .optional(text))]) }
 
     static func catalogue(_ elements: ElementCatalogue, of number: UInt32, _ policy: BoardPolicy) -> EncodedFrame {
         frame(
-            "catalogue",
-            [
-                ("key", .integer(Int(number))),
-                ("elements", .array(elements.map { $0.pageText(isSettable: policy.allowsControl) })),
-            ])
+            "catalogue", of: number,
+            [("elements", .array(elements.map { $0.pageText(isSettable: policy.allowsControl) }))]
+        )
     }
 
     static func refused(_ number: UInt32, _ element: Int8, _ reason: String, request: Int?) -> EncodedFrame {
         frame(
-            "refused",
-            [
-                ("key", .integer(Int(number))), ("id", .integer(Int(element))), ("why", .string(reason)),
-                ("n", request.map { .integer($0) } ?? .null),
-            ])
+            "refused", of: number,
+            [("id", .integer(Int(element))), ("why", .string(reason)), ("n", .optional(request))])
     }
 
     static func paired(_ number: UInt32, role: String, request: Int?) -> EncodedFrame {
-        frame(
-            "paired",
-            [
-                ("key", .integer(Int(number))), ("role", .string(role)),
-                ("n", request.map { .integer($0) } ?? .null),
-            ])
+        frame("paired", of: number, [("role", .string(role)), ("n", .optional(request))])
     }
 
     /// - Parameter code: what kind of reason it is; `nameTaken` asks for another name.
     static func notPaired(_ number: UInt32, _ reason: String, code: String?, request: Int?) -> EncodedFrame {
         frame(
-            "notPaired",
-            [
-                ("key", .integer(Int(number))), ("why", .string(reason)), ("code", .optional(code)),
-                ("n", request.map { .integer($0) } ?? .null),
-            ])
+            "notPaired", of: number,
+            [("why", .string(reason)), ("code", .optional(code)), ("n", .optional(request))])
     }
 
-    static func pong(_ request: Int?) -> EncodedFrame {
-        frame("pong", [("n", request.map { .integer($0) } ?? .null)])
-    }
+    static func pong(_ request: Int?) -> EncodedFrame { frame("pong", [("n", .optional(request))]) }
 
     static func bye(_ reason: String) -> EncodedFrame { frame("bye", [("why", .string(reason))]) }
 
-    static func quality(_ services: some Sequence<(number: UInt32, quality: Quality)>) -> EncodedFrame {
-        frame(
-            "quality",
-            [
-                (
-                    "q",
-                    .object(
-                        services.map { service in
-                            let quality = service.quality
-                            return (
-                                "\(service.number)",
-                                .object([
-                                    ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
-                                    ("in", JSONText(quality.received)), ("out", JSONText(quality.sent)),
-                                    ("lost", .integer(quality.lost)),
-                                ])
-                            )
-                        })
-                )
-            ])
+    /// How well a service is connected, for a message about several.
+    static func quality(_ quality: Quality) -> JSONText {
+        .object([
+            ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
+            ("in", JSONText(quality.received)), ("out", JSONText(quality.sent)), ("lost", .integer(quality.lost)),
+        ])
     }
 
     /// The bytes of a data element: kind, service, element, bytes.
@@ -97,8 +68,32 @@ enum PageMessage {
         return EncodedFrame(binary: buffer)
     }
 
+    /// A message about a service.
+    static func frame(_ kind: String, of number: UInt32, _ members: JSONText.Members) -> EncodedFrame {
+        frame(kind, [("key", .integer(Int(number)))] + members)
+    }
+
     static func frame(_ kind: String, _ members: JSONText.Members) -> EncodedFrame {
         EncodedFrame(text: ByteBuffer(string: JSONText.object([("t", .string(kind))] + members).text))
+    }
+}
+
+extension PageMessage {
+    static func service(_ service: BoardService, _ policy: BoardPolicy) -> EncodedFrame {
+        let found = service.place?.discovered
+        let address: (host: String, port: Int)? =
+            if case .address(let host, let port) = service.place { (host, port) } else { nil }
+        return frame(
+            "service", of: service.number,
+            [
+                ("service", .optional(service.key.service)), ("name", .string(service.key.name)),
+                ("host", .optional(found?.hostName ?? address?.host)),
+                ("port", .optional(found?.port ?? address?.port)),
+                ("security", .optional(found?.security?.rawValue)), ("encrypted", .bool(service.isEncrypted)),
+                ("role", .optional(service.role?.rawValue)), ("state", .string(service.code)),
+                ("why", .optional(service.reason(policy))),
+                ("canPair", .bool(policy.allowsPairing && service.canPair)),
+            ])
     }
 }
 

@@ -88,8 +88,9 @@ package final class WebSocketConnection {
         notifyClosed()
     }
 
-    /// What a token that the browser sent is worth.
-    func verdict(on token: String?) -> TokenVerdict { core.check(token, from: host) }
+    /// What a token that the browser sent is worth; where the server has none, each is accepted. Wrong ones count against
+    /// its host, and after too many none is looked at for a while.
+    package func verdict(on token: String?) -> TokenVerdict { core.check(token, from: host) }
 
     // MARK: - Life
 

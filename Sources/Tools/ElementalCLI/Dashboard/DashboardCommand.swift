@@ -123,6 +123,7 @@ struct DashboardCommand: ReportingCommand {
             let directory = try StateDirectory.path(explicit: state, environment: StateDirectory.environment)
             let pairings = try await Blocking.run { PagePairings(directory: directory, logger: output.logger) }
             let followed = try await services.makeFollower(for: deputy, console, output) {
+                $0.connect.eventLoopGroup = $0.connect.eventLoopGroup.next()
                 $0.pingInterval = .seconds(2)
                 $0.role = { place in
                     policy.allowsControl && (control || pairings.contains(place)) ? .control : .observe

@@ -1,8 +1,8 @@
 import ArgumentParser
+import Dashboard
 import Elemental
 import ElementalFollowing
 import ElementalSecurity
-import NIOCore
 import ServiceMetrics
 import Support
 import WebServer
@@ -117,12 +117,5 @@ struct MetricsCommand: ReportingCommand {
         } cleanup: {
             await server.stop()
         }
-    }
-}
-
-extension WebResponse {
-    /// The metrics as they are now.
-    init(metrics: ServiceMetrics) {
-        self.init(contentType: ServiceMetrics.contentType, body: ByteBuffer(bytes: metrics.text()))
     }
 }

@@ -111,8 +111,7 @@ struct RecordingInfo: ConsoleEvent {
                 .event(
                     event.kind.rawValue,
                     JSONText.members(event.service, event.instance) + [
-                        ("at", .seconds(time)), ("message", .optional(event.reason)),
-                        ("count", event.count.map { .integer($0) } ?? .null),
+                        ("at", .seconds(time)), ("message", .optional(event.reason)), ("count", .optional(event.count)),
                     ]))
         }
         return lines

@@ -55,7 +55,7 @@ export class PairingForm {
 		this.form.hidden = !canPair || !(isNeeded || this.#isOpen);
 		setText(this.how, "Type the six digits that the service shows. If it shows none, let it show them on its computer:");
 		const target = info.service ? `${info.service}/${info.name}` : info.name;
-		setText(this.command, `elemental pair --open ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
+		setText(this.command, `elemental open-pairing ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
 		this.input.disabled = this.name.disabled = this.button.disabled = this.#isBusy;
 	}
 

@@ -1,6 +1,5 @@
-import Logging
+package import Logging
 package import NIOCore
-import Support
 
 /// Pauses accepting while the process has no descriptors or memory left, until a while has passed or ``goOn()`` is
 /// called.
