@@ -127,10 +127,10 @@ struct PayloadTests {
 
     @Test
     func picturesAreToldByTheirBeginning() {
-        #expect(PictureType.of(.data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0]))) == "image/png")
-        #expect(PictureType.of(.data(Data([0xFF, 0xD8, 0xFF, 0xE0]))) == "image/jpeg")
-        #expect(PictureType.of(.data(Data("GIF89a".utf8))) == "image/gif")
-        #expect(PictureType.of(.data(Data([0x89, 0x50]))) == nil)
-        #expect(PictureType.of(.string("GIF89a")) == nil)
+        #expect(ElementValue.data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0])).pictureType == "image/png")
+        #expect(ElementValue.data(Data([0xFF, 0xD8, 0xFF, 0xE0])).pictureType == "image/jpeg")
+        #expect(ElementValue.data(Data("GIF89a".utf8)).pictureType == "image/gif")
+        #expect(ElementValue.data(Data([0x89, 0x50])).pictureType == nil)
+        #expect(ElementValue.string("GIF89a").pictureType == nil)
     }
 }
