@@ -1,17 +1,24 @@
 package import NIOCore
 package import NIOPosix
+package import NIOSSL
+internal import Support
 
 /// Opens TCP connections to servers, with TLS where the server has it.
-package struct Dialer: Sendable {
+package final class Dialer: Sendable {
     package let eventLoop: any EventLoop
     /// The longest that connecting may take, without the TLS handshake.
     package let timeout: TimeAmount
-    package let tls: TLSContext
-    /// Resolves host names; the system's resolver if `nil`.
-    package var resolver: (any Resolver & Sendable)?
+    private let tls: TLSConfiguration?
+    /// Made when it is first needed: reading the system's certificates takes some milliseconds.
+    private let context = Locked<NIOSSLContext?>(nil)
+    private let resolver: (any Resolver & Sendable)?
 
+    /// - Parameters:
+    ///   - tls: `nil` for the system's defaults.
+    ///   - resolver: resolves host names; the system's resolver if `nil`.
     package init(
-        eventLoop: any EventLoop, timeout: TimeAmount, tls: TLSContext, resolver: (any Resolver & Sendable)? = nil
+        eventLoop: any EventLoop, timeout: TimeAmount, tls: TLSConfiguration?,
+        resolver: (any Resolver & Sendable)? = nil
     ) {
         self.eventLoop = eventLoop
         self.timeout = timeout
@@ -32,11 +39,35 @@ package struct Dialer: Sendable {
                 channel.eventLoop.makeCompletedFuture {
                     if endpoint.isSecure {
                         try channel.pipeline.syncOperations.addHandlers(
-                            tls.handler(for: endpoint.host), TLSFailureHandler())
+                            self.tlsHandler(for: endpoint.host), TLSFailureHandler())
                     }
                     try configure(channel)
                 }
             }
             .connect(host: endpoint.host, port: endpoint.port)
+    }
+
+    private func tlsHandler(for host: String) throws -> NIOSSLClientHandler {
+        let context = try context.withLock { context in
+            let made = try context ?? NIOSSLContext(configuration: tls ?? .makeClientConfiguration())
+            context = made
+            return made
+        }
+        // TLS sends names of hosts, not addresses (RFC 6066, 3). An address is verified against the certificate all the
+        // same.
+        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+        return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
+    }
+}
+
+extension TLSConfiguration? {
+    /// Trusts certificates in addition to those that are trusted already.
+    ///
+    /// - Parameter pem: the content of a file with one or more certificates in PEM form.
+    /// - Throws: the TLS library's error if there is no certificate in it.
+    package func trusting(pem: some Sequence<UInt8>) throws -> TLSConfiguration {
+        var configuration = self ?? .makeClientConfiguration()
+        configuration.additionalTrustRoots.append(.certificates(try NIOSSLCertificate.fromPEMBytes(Array(pem))))
+        return configuration
     }
 }

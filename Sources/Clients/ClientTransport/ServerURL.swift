@@ -8,12 +8,8 @@ internal import Foundation
 
 /// The parts of a URL that names a server.
 package struct ServerURL: Sendable {
-    /// In lower case.
-    package let scheme: String
-    /// The host in ASCII, without the brackets of an IPv6 address. Never empty.
-    package let host: String
-    /// Any number that the text has, also one that is no port.
-    package let port: Int?
+    /// The host is never empty. The port is any number that the text has, also one that is no port.
+    package let endpoint: ServerEndpoint
     /// The user's name, decoded. It is empty where there is an `@` and nothing before it.
     package let user: String?
     package let hasPassword: Bool
@@ -23,14 +19,15 @@ package struct ServerURL: Sendable {
     package let query: String
     package let hasFragment: Bool
 
-    /// `nil` if the text has no scheme or no host, or cannot be a URL.
-    package init?(_ text: String) {
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+    /// `nil` if the text has no host or another scheme, or cannot be a URL.
+    ///
+    /// - Parameter schemes: by name in lower case, whether they stand for TLS, and the port of a URL that has none.
+    package init?(_ text: String, schemes: [String: (isSecure: Bool, port: Int)]) {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme.flatMap({ schemes[$0.lowercased()] }),
             let host = Self.host(parts), !host.isEmpty
         else { return nil }
-        self.scheme = scheme
-        self.host = host
-        port = parts.port
+        endpoint = ServerEndpoint(
+            host: host, port: parts.port ?? scheme.port, isSecure: scheme.isSecure, defaultPort: scheme.port)
         user = parts.percentEncodedUser == nil ? nil : parts.user
         hasPassword = parts.percentEncodedPassword != nil
         path = parts.percentEncodedPath
@@ -60,35 +57,24 @@ package struct ServerEndpoint: Sendable, Hashable {
     package let host: String
     package let port: Int
     package let isSecure: Bool
+    fileprivate let defaultPort: Int
 
-    package init(host: String, port: Int, isSecure: Bool) {
-        self.host = host
-        self.port = port
-        self.isSecure = isSecure
-    }
+    /// Whether the port is one.
+    package var isValid: Bool { (1...65535).contains(port) }
 
-    /// Host and port as a URL has them.
-    ///
-    /// - Parameter defaultPort: the port that is left out.
-    package func authority(defaultPort: Int) -> String {
-        port == defaultPort ? host.hostInURL : host.withPort(port)
-    }
+    /// Host and port as a URL has them, which leaves out the scheme's port.
+    package var authority: String { port == defaultPort ? host.hostInURL : host.withPort(port) }
 }
 
 extension String {
     /// The text with everything but RFC 3986's unreserved characters (section 2.3) percent-encoded.
     package var percentEncoded: String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        var encoded: [UInt8] = []
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-                UInt8(ascii: "~"):
-                encoded.append(byte)
-            default: encoded += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-            }
-        }
-        return String(decoding: encoded, as: UTF8.self)
+        utf8.map { byte -> String in
+            let character = Character(Unicode.Scalar(byte))
+            let isUnreserved =
+                byte < 0x80 && (character.isLetter || character.isNumber || "-._~".contains(character))
+            let digits = String(byte, radix: 16, uppercase: true)
+            return isUnreserved ? String(character) : byte < 0x10 ? "%0\(digits)" : "%\(digits)"
+        }.joined()
     }
 }

@@ -84,7 +84,6 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         }
     }
 
-    /// Why a certificate was rejected.
     private static func rejected(_ certificate: NIOSSLCertificate?, _ now: Date) -> TLSFailure {
         if let certificate {
             let (start, end) = (date(certificate.notValidBefore), date(certificate.notValidAfter))
@@ -120,7 +119,6 @@ final class TLSFailureHandler: ChannelInboundHandler {
 
 /// Why a connection to a server could not be made, or broke: what the errors of the clients have in common.
 package enum ConnectFailure: Sendable {
-    /// Nobody answered within the time.
     case timedOut(reason: String)
     /// The host is not known, or the system refused, in words that a user can act on.
     case unreachable(reason: String)

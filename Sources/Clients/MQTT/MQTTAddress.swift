@@ -3,12 +3,13 @@ import Support
 
 /// The address of a broker: `mqtt[s]://[USER@]HOST[:PORT]`.
 public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
+    let endpoint: ServerEndpoint
     /// A host name in ASCII, or an address; that of IPv6 without brackets.
-    public let host: String
+    public var host: String { endpoint.host }
     /// 1...65535; 1883 or, with TLS, 8883 where the address has none.
-    public let port: Int
+    public var port: Int { endpoint.port }
     /// Whether the connection uses TLS: `mqtts`.
-    public let isSecure: Bool
+    public var isSecure: Bool { endpoint.isSecure }
     /// The user, decoded, if the address names one.
     public let user: String?
 
@@ -20,7 +21,7 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
         func invalid(_ what: String) -> MQTTError {
             MQTTError(.invalidAddress, "'\(text)' is not the address of a broker: \(what)")
         }
-        guard let parts = ServerURL(url), let isSecure = Self.schemes[parts.scheme] else {
+        guard let parts = ServerURL(url, schemes: ["mqtt": (false, 1883), "mqtts": (true, 8883)]) else {
             throw invalid("give one that begins with mqtt:// or mqtts:// followed by a host")
         }
         guard !parts.hasPassword else {
@@ -33,23 +34,14 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
         guard parts.path.isEmpty || parts.path == "/", parts.query.isEmpty, !parts.hasFragment else {
             throw invalid("it ends with the host and the port")
         }
-        let port = parts.port ?? Self.defaultPort(isSecure)
-        guard (1...65535).contains(port) else { throw invalid("ports are 1 to 65535") }
-        host = parts.host
-        self.port = port
-        self.isSecure = isSecure
+        guard parts.endpoint.isValid else { throw invalid("ports are 1 to 65535") }
+        endpoint = parts.endpoint
         user = parts.user
     }
 
     /// The address in its shortest form.
     public var description: String {
         let user = user.map { $0.percentEncoded + "@" } ?? ""
-        return "\(isSecure ? "mqtts" : "mqtt")://\(user)\(endpoint.authority(defaultPort: Self.defaultPort(isSecure)))"
+        return "\(isSecure ? "mqtts" : "mqtt")://\(user)\(endpoint.authority)"
     }
-
-    var endpoint: ServerEndpoint { ServerEndpoint(host: host, port: port, isSecure: isSecure) }
-
-    private static let schemes = ["mqtt": false, "mqtts": true]
-
-    private static func defaultPort(_ isSecure: Bool) -> Int { isSecure ? 8883 : 1883 }
 }

@@ -87,13 +87,10 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MQTTError {
-    /// The broker sent something that it may not send.
     static func violation(_ what: String) -> MQTTError {
         MQTTError(.protocolViolation, "the broker violated the protocol: \(what)")
     }
 
-    /// Why a broker refused a connection.
-    ///
     /// - Parameter returnCode: the CONNACK's, 1 or more.
     init(returnCode: UInt8) {
         let (code, message): (Code, String) =
@@ -163,8 +160,6 @@ extension MQTTError {
             .closedByBroker, "\(address) closed the connection without an answer: \(causes). Its log may say more")
     }
 
-    /// The connection broke.
-    ///
     /// - Parameter error: `nil` if the broker closed it.
     static func lost(_ error: (any Error)?, clientID: String) -> MQTTError {
         guard let error else {

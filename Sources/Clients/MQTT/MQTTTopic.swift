@@ -20,12 +20,7 @@ public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
                 .invalidTopic,
                 "the topic '\(name)' contains \(Unicode.Scalar(wildcard)), which is for subscriptions only")
         }
-        let bytes = name.utf8
-        var encoded: [UInt8] = []
-        encoded.reserveCapacity(2 + bytes.count)
-        encoded += [UInt8(bytes.count >> 8), UInt8(bytes.count & 0xFF)]
-        encoded += bytes
-        self.encoded = encoded
+        encoded = [UInt8(name.utf8.count >> 8), UInt8(name.utf8.count & 0xFF)] + name.utf8
     }
 
     /// The name.
@@ -54,8 +49,6 @@ extension MQTTTopic {
     }
 
     /// Checks a filter: `+` stands for one whole level, `#` for all further ones at the end.
-    ///
-    /// - Throws: ``MQTTError/Code/invalidTopic``.
     static func check(filter: String) throws(MQTTError) {
         try check(filter, "topic filter")
         let levels = filter.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

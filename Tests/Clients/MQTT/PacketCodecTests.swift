@@ -184,7 +184,7 @@ struct PacketCodecTests {
             write(&buffer)
             return Array(buffer: buffer)
         }
-        let filters = [Subscription(filter: "a/+", qos: .atLeastOnce), Subscription(filter: "#", qos: .atMostOnce)]
+        let filters: [Subscription] = [("a/+", .atLeastOnce), ("#", .atMostOnce)]
         #expect(
             bytes { $0.writeSubscribe(filters, identifier: 0x0A0B) }
                 == [0x82, 12, 0x0A, 0x0B, 0, 3] + Array("a/+".utf8) + [1, 0, 1, 0x23, 0])

@@ -42,7 +42,7 @@ struct AddressesTests {
         let fillers = [try RawSocket.connect(to: port), try RawSocket.connect(to: port, at: "127.0.0.2")]
         let eventLoop = MultiThreadedEventLoopGroup.singleton.next()
         let dialer = Dialer(
-            eventLoop: eventLoop, timeout: TimeAmount(Patience.wait), tls: TLSContext(nil),
+            eventLoop: eventLoop, timeout: TimeAmount(Patience.wait), tls: nil,
             resolver: try TwoAddresses(port, eventLoop))
         let address = try HubAddress("http://two.example:\(port)/hub")
         async let result = eventLoop.flatSubmit {

@@ -32,8 +32,7 @@ final class ClientCore: Sendable {
         let eventLoop = eventLoop ?? options.eventLoopGroup.next()
         self.eventLoop = eventLoop
         let dialer = Dialer(
-            eventLoop: eventLoop, timeout: TimeAmount(options.connectTimeout),
-            tls: TLSContext(options.tlsConfiguration))
+            eventLoop: eventLoop, timeout: TimeAmount(options.connectTimeout), tls: options.tlsConfiguration)
         self.connect = connect ?? { dialer.connect(to: address.endpoint, configure: $0) }
         logger = options.logger.printable
         outbox = Locked(

@@ -29,7 +29,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// Until it ends, as the owner holds this.
     private var owner: ConnectionKeeper?
     private var context: ChannelHandlerContext?
-    private var isBegun = false
     private var didConnect = false
     private var isOver = false
     /// Why it ended before anyone was there to be told.
@@ -74,7 +73,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func begin(_ owner: ConnectionKeeper) {
         if let earlyEnd { return owner.ended(earlyEnd) }
         self.owner = owner
-        isBegun = true
         if context?.channel.isActive == true { connect() }
     }
 
@@ -96,8 +94,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         closeTimer = schedule(in: Self.closeTimeout) { $0.end(nil) }
     }
 
-    /// Ends the connection. The owner is told, and whoever waits.
-    ///
     /// - Parameter error: why; `nil` if it was wanted.
     func end(_ error: MQTTError?) {
         guard !isOver else { return }
@@ -113,10 +109,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         for sender in senders.values { sender.resolve(.failure(reason)) }
         for handler in requests.values { handler(.failure(reason)) }
         context?.close(promise: nil)
-        guard isBegun else { return earlyEnd = .some(error) }
-        let owner = owner
+        guard let owner else { return earlyEnd = .some(error) }
         self.owner = nil
-        owner?.ended(error)
+        owner.ended(error)
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
@@ -127,7 +122,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        if isBegun { connect() }
+        if owner != nil { connect() }
         context.fireChannelActive()
     }
 
@@ -136,18 +131,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Nobody said why.
-    private func channelEnded() {
-        switch machine.phase {
-        case .connecting: end(.closed(core.address))
-        case .connected: end(.lost(nil, clientID: core.clientID))
-        case .closing: end(nil)
-        }
-    }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { channelEnded(error) }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    private func channelEnded(_ error: (any Error)? = nil) {
         switch machine.phase {
-        case .connecting: end(MQTTError(connecting: error, core.address))
+        case .connecting: end(error.map { MQTTError(connecting: $0, core.address) } ?? MQTTError.closed(core.address))
         case .connected: end(.lost(error, clientID: core.clientID))
         case .closing: end(nil)
         }
@@ -184,8 +172,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if message.qos == .atMostOnce { message.sender?.resolve(.success(())) }
     }
 
-    /// Sends one SUBSCRIBE.
-    ///
     /// - Parameters:
     ///   - filters: at most ``OutgoingPacket/maximumFilters``.
     ///   - handler: called once, with a code for each filter.
@@ -193,7 +179,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         request(codes: filters.count, handler) { $0.writeSubscribe(filters, identifier: $1) }
     }
 
-    /// Sends one UNSUBSCRIBE, as ``subscribe(_:_:)``.
     func unsubscribe(_ filters: some Collection<String>, _ handler: @escaping RequestHandler) {
         request(codes: 0, handler) { $0.writeUnsubscribe(filters, identifier: $1) }
     }
@@ -220,8 +205,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Gives what is collected to the network.
-    ///
     /// - Parameter payload: of the last packet, if it was not collected with the rest.
     private func flush(followedBy payload: ByteBuffer? = nil) {
         guard let context, !isOver else { return }

@@ -8,7 +8,6 @@ final class ConnectionKeeper {
         case idle
         /// Asks for the password, or connects.
         case preparing
-        /// CONNECT is sent.
         case connecting(ConnectionHandler)
         case connected(ConnectionHandler)
         case waiting(Scheduled<Void>)
@@ -43,8 +42,6 @@ final class ConnectionKeeper {
 
     // MARK: - Starting and stopping
 
-    /// Connects, and stays connected.
-    ///
     /// - Parameter completion: called once, when nothing more happens.
     func start(_ completion: @escaping (Result<Void, MQTTError>) -> Void) {
         self.completion = completion
@@ -153,7 +150,6 @@ final class ConnectionKeeper {
         }
     }
 
-    /// An attempt failed.
     private func failed(_ error: MQTTError) {
         generation += 1
         deadline?.cancel()
@@ -171,7 +167,6 @@ final class ConnectionKeeper {
 
     // MARK: - The connection
 
-    /// The broker has accepted the connection.
     func connected(_ handler: ConnectionHandler) {
         guard case .connecting = phase else { return }
         deadline?.cancel()
@@ -185,8 +180,6 @@ final class ConnectionKeeper {
         if core.options.restoresSubscriptions { restore() }
     }
 
-    /// The connection has ended.
-    ///
     /// - Parameter error: `nil` if that was wanted.
     func ended(_ error: MQTTError?) {
         deadline?.cancel()
@@ -252,7 +245,6 @@ final class ConnectionKeeper {
 
     // MARK: - Subscriptions
 
-    /// Subscribes to at most ``OutgoingPacket/maximumFilters`` filters.
     func subscribe(_ filters: [Subscription], _ handler: @escaping ConnectionHandler.RequestHandler) {
         guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
         connection.subscribe(filters) { [self] result in
@@ -263,7 +255,6 @@ final class ConnectionKeeper {
         }
     }
 
-    /// Ends subscriptions to at most ``OutgoingPacket/maximumFilters`` filters.
     func unsubscribe(_ filters: [String], _ handler: @escaping ConnectionHandler.RequestHandler) {
         // Also if the connection is lost before the broker answers.
         subscriptions.removeAll { filters.contains($0.filter) }
@@ -285,7 +276,7 @@ final class ConnectionKeeper {
             let filters = subscriptions[start...].prefix(OutgoingPacket.maximumFilters)
             connection.subscribe(filters) { [self] result in
                 guard case .success(let codes) = result else { return }
-                let refused = zip(filters, codes).filter { $1 >= 0x80 }.map(\.0.filter)
+                let refused = zip(filters, codes).filter { $1 >= 0x80 }.map { $0.0.filter }
                 guard !refused.isEmpty else { return }
                 subscriptions.removeAll { refused.contains($0.filter) }
                 core.events.emit(.subscriptionsRefused(refused))

@@ -14,8 +14,7 @@ extension MQTTClient {
     @discardableResult
     public func subscribe(to filters: [(filter: String, qos: MQTTQoS)]) async throws(MQTTError) -> [MQTTQoS] {
         for (filter, _) in filters { try MQTTTopic.check(filter: filter) }
-        let subscriptions = filters.map { Subscription(filter: $0.filter, qos: $0.qos) }
-        let codes = try await request(subscriptions) { $0.subscribe($1, $2) }
+        let codes = try await request(filters) { $0.subscribe($1, $2) }
         let refused = zip(filters, codes).filter { $1 >= 0x80 }.map { "'\($0.0.filter)'" }
         guard refused.isEmpty else {
             throw MQTTError(

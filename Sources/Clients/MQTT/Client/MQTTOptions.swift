@@ -59,13 +59,11 @@ public struct MQTTOptions: Sendable {
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``MQTTError/Code/invalidOptions`` if there is no certificate in it.
     public mutating func trustCertificates(pem: some Sequence<UInt8>) throws(MQTTError) {
-        var tls = tlsConfiguration ?? .makeClientConfiguration()
         do {
-            try tls.trust(pem: pem)
+            tlsConfiguration = try tlsConfiguration.trusting(pem: pem)
         } catch {
             throw MQTTError(.invalidOptions, "these are not certificates in PEM form", cause: error)
         }
-        tlsConfiguration = tls
     }
 }
 
@@ -77,8 +75,6 @@ extension MQTTOptions {
     }
 
     /// Checks what can be checked without a broker.
-    ///
-    /// - Throws: ``MQTTError/Code/invalidOptions``.
     func check(user: String?) throws(MQTTError) {
         func check(_ isRight: Bool, _ what: String) throws(MQTTError) {
             guard isRight else { throw MQTTError(.invalidOptions, what) }

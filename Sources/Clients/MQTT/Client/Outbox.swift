@@ -7,11 +7,8 @@ import Support
 /// A message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` that waits is replaced in place by a newer one to its topic,
 /// so that such messages never take more than one place for each topic.
 struct Outbox {
-    private struct Entry {
-        var message: OutgoingMessage
-        /// Counts over both kinds, so that neither overtakes the other.
-        let number: UInt64
-    }
+    /// The number counts over both kinds, so that neither overtakes the other.
+    private typealias Entry = (message: OutgoingMessage, number: UInt64)
 
     private let maximumTopics: Int
     private let maximumBytes: Int
@@ -25,9 +22,7 @@ struct Outbox {
     private var places: [MQTTTopic: Int] = [:]
     private var departures = 0
     private var lastNumber: UInt64 = 0
-    /// Bytes that wait.
     private(set) var bytes = 0
-    /// Messages that were replaced by a newer one.
     private(set) var replaced = 0
 
     /// - Parameters:
@@ -39,23 +34,17 @@ struct Outbox {
     }
 
     var isEmpty: Bool { queue.isEmpty && newest.isEmpty }
-    /// Messages that wait.
     var count: Int { queue.count + newest.count }
 
     /// Adds a message that is sent whatever comes after it.
-    ///
-    /// - Throws: ``MQTTError/Code/notConnected``; ``MQTTError/Code/queueFull``; ``MQTTError/Code/messageTooLarge`` for one
-    ///   that never fits.
     mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
         guard isOpen else { throw .notConnected }
         try makeRoom(message.size)
         lastNumber += 1
-        queue.append(Entry(message: message, number: lastNumber))
+        queue.append((message, lastNumber))
     }
 
-    /// Adds a message, or replaces the one to the same topic that waits.
-    ///
-    /// - Throws: as ``add(_:)``; the older message then still waits.
+    /// Adds a message, or replaces the one to the same topic that waits. If it throws, the older one still waits.
     mutating func addNewest(_ message: OutgoingMessage) throws(MQTTError) {
         guard isOpen else { throw .notConnected }
         if let place = places[message.topic] {
@@ -71,12 +60,10 @@ struct Outbox {
         try makeRoom(message.size)
         lastNumber += 1
         places[message.topic] = newest.count + departures
-        newest.append(Entry(message: message, number: lastNumber))
+        newest.append((message, lastNumber))
     }
 
-    /// Something was added by another thread than the event loop's.
-    ///
-    /// - Returns: whether the event loop has to be woken.
+    /// - Returns: whether the event loop has to be woken, as another thread has added something.
     mutating func attend() -> Bool {
         defer { isAttended = true }
         return !isAttended
@@ -110,13 +97,7 @@ struct Outbox {
     }
 
     private mutating func next(hasRoom: Bool) -> OutgoingMessage? {
-        let isNewest: Bool
-        switch (queue.first, newest.first) {
-        case (nil, nil): return nil
-        case (nil, _): isNewest = true
-        case (_, nil): isNewest = false
-        case (let queued?, let newest?): isNewest = newest.number < queued.number
-        }
+        let isNewest = newest.first?.number ?? .max < queue.first?.number ?? .max
         guard hasRoom || (isNewest ? newest : queue).first?.message.qos == .atMostOnce,
             let entry = isNewest ? newest.popFirst() : queue.popFirst()
         else { return nil }
@@ -128,8 +109,6 @@ struct Outbox {
         return entry.message
     }
 
-    /// Takes no more and forgets what waits.
-    ///
     /// - Returns: who waited.
     mutating func clear() -> [OutgoingMessage.Sender] {
         isOpen = false
@@ -143,13 +122,11 @@ struct Outbox {
     }
 }
 
-/// A message on its way out.
 struct OutgoingMessage: Sendable {
     var topic: MQTTTopic
     var payload: ByteBuffer
     var qos: MQTTQoS
     var isRetained: Bool
-    /// Who waits for it.
     var sender: Sender?
 
     /// Resolved when the message was sent or acknowledged, or never will be.

@@ -8,7 +8,6 @@ import Musl
 import Glibc
 #endif
 
-/// How the channel of a connection is set up.
 enum SocketTuning {
     /// Bytes that the system may hold unsent. By default it takes some MiB from a program whose peer reads slowly: values
     /// that are old when they arrive, where those that wait here are still replaced by newer ones.

@@ -103,7 +103,4 @@ extension ByteBuffer {
 }
 
 /// A topic filter and the QoS that is asked for.
-struct Subscription: Sendable, Equatable {
-    var filter: String
-    var qos: MQTTQoS
-}
+typealias Subscription = (filter: String, qos: MQTTQoS)

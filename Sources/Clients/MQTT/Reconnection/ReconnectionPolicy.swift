@@ -40,7 +40,6 @@ extension EndlessDelays: ReconnectionPolicy {}
 /// A connection that is lost soon counts as an attempt that failed.
 struct Retries {
     private let policy: (any ReconnectionPolicy)?
-    /// Attempts since the loss.
     private var count = 0
     private var since: NIODeadline?
     private var reason: MQTTError?

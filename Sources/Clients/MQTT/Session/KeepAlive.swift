@@ -11,7 +11,6 @@ struct KeepAlive {
         case wait(until: NIODeadline)
         case ping
         case timedOut
-        /// The broker answers pings and acknowledges nothing.
         case unacknowledged
     }
 
@@ -43,7 +42,6 @@ struct KeepAlive {
         lastReceived = now
     }
 
-    /// Something was given to the network.
     mutating func sent(at now: NIODeadline, inFlight: Int) {
         lastSent = now
         if inFlight > 0, acknowledged == nil { acknowledged = now }
@@ -58,8 +56,6 @@ struct KeepAlive {
         acknowledged = inFlight > 0 ? now : nil
     }
 
-    /// A ping was queued.
-    ///
     /// - Parameters:
     ///   - queued: the bytes that were queued on this connection so far, the ping included.
     ///   - written: how many of them the system has taken.
@@ -68,7 +64,6 @@ struct KeepAlive {
         note(queued: queued, written: written)
     }
 
-    /// What is to be done now.
     mutating func step(at now: NIODeadline, queued: Int, written: Int) -> Step {
         // What is under way in a large message cannot be acknowledged yet.
         if wasBehind, written > lastWritten, acknowledged != nil { acknowledged = now }

@@ -31,7 +31,6 @@ struct ReadHold {
     private var unsent = 0
     private var isChoked: Bool { unsent > Self.maximumUnsent }
 
-    /// The channel wants to read.
     mutating func read(inFlight: Int) -> Step {
         guard !isPausing, !isChoked else {
             isWanted = true
@@ -43,19 +42,14 @@ struct ReadHold {
         return .hold(Self.pause)
     }
 
-    /// The time is over.
-    ///
     /// - Returns: whether to read.
     mutating func pauseEnded() -> Bool {
         isPausing = false
         return take()
     }
 
-    /// An acknowledgement was queued.
     mutating func queued(_ count: Int, isWritable: Bool) { unsent = isWritable ? 0 : unsent + count }
 
-    /// The network takes bytes again.
-    ///
     /// - Returns: whether to read.
     mutating func becameWritable() -> Bool {
         unsent = 0

@@ -11,10 +11,8 @@ struct SessionMachine: ~Copyable {
         case closing
     }
 
-    /// What is to be done about a packet.
     enum Step: Equatable {
         case none
-        /// The broker has accepted the connection.
         case connected
         /// A message for the program. Unless the identifier is 0 it is to be acknowledged with it afterwards.
         case deliver(MQTTMessage, acknowledging: UInt16)
@@ -24,7 +22,6 @@ struct SessionMachine: ~Copyable {
         case answered(UInt16, codes: [UInt8])
     }
 
-    /// The most unanswered SUBSCRIBE and UNSUBSCRIBE packets.
     static let maximumRequests = 1024
 
     private(set) var phase = Phase.connecting
@@ -44,7 +41,6 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - Sending
 
-    /// Messages that the broker has not acknowledged.
     var inFlight: Int { identifiers.count - requests.count }
 
     /// Messages, subscriptions and their ends that the broker has not acknowledged.
@@ -53,7 +49,6 @@ struct SessionMachine: ~Copyable {
     /// Whether one more message that wants an acknowledgement may be sent.
     var hasRoom: Bool { inFlight < maximumInFlight }
 
-    /// The identifier of a message that is sent now, if there is room.
     mutating func publish() -> UInt16? { hasRoom ? identifiers.take() : nil }
 
     /// The identifier of a SUBSCRIBE or UNSUBSCRIBE that is sent now, unless too many are unanswered.
@@ -70,8 +65,6 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - Receiving
 
-    /// Takes a packet.
-    ///
     /// - Throws: the error with which the connection ends.
     mutating func receive(_ packet: IncomingPacket, at now: NIODeadline) throws(MQTTError) -> Step {
         switch (phase, packet) {
@@ -131,7 +124,6 @@ struct SessionMachine: ~Copyable {
 struct FlightWindow {
     private var words = [UInt64](repeating: 0, count: 1024)
     private var last: UInt16 = 0
-    /// How many are in use.
     private(set) var count = 0
 
     /// Takes the next free identifier; there is one, as the limits in use are below the number of identifiers.

@@ -32,8 +32,10 @@ public enum OSCAddressLevel {
                 if first == UInt8(ascii: "_") {
                     name.append(first)
                 } else {
-                    guard let high = value(first), let low = bytes.next().flatMap({ value($0) }) else { return nil }
-                    name.append(high << 4 | low)
+                    guard let second = bytes.next(),
+                        let byte = UInt8(String(decoding: [first, second], as: UTF8.self), radix: 16)
+                    else { return nil }
+                    name.append(byte)
                 }
             default: name.append(byte)
             }
@@ -54,12 +56,4 @@ public enum OSCAddressLevel {
     }
 
     private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x41 + 10
-        default: nil
-        }
-    }
 }

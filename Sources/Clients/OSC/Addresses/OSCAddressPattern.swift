@@ -26,8 +26,9 @@ public struct OSCAddressPattern: Sendable {
     /// A level of a pattern.
     public struct Level: Sendable {
         private enum Step: Sendable {
-            /// Takes one of these characters, and goes on with the next step.
-            case take(CharacterSet)
+            /// Takes a character that is in one of the ranges, or in none of them, and goes on with the next step.
+            case take([ClosedRange<UInt8>], isInverted: Bool = false)
+            static let takeAny = take([], isInverted: true)
             /// Goes on with the next step and with that one.
             case split(Int)
             /// Goes on with that step.
@@ -47,16 +48,16 @@ public struct OSCAddressPattern: Sendable {
                     // Two in a row are one.
                     while position + 1 < pattern.count, pattern[position + 1] == UInt8(ascii: "*") { position += 1 }
                     let start = steps.count
-                    steps += [.split(start + 3), .take(.all), .jump(start)]
+                    steps += [.split(start + 3), .takeAny, .jump(start)]
                     position += 1
                 case UInt8(ascii: "?"):
-                    steps.append(.take(.all))
+                    steps.append(.takeAny)
                     position += 1
                 case UInt8(ascii: "["):
                     guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "]")),
-                        let set = CharacterSet(pattern[(position + 1)..<end])
+                        let step = Self.step(pattern[(position + 1)..<end])
                     else { return nil }
-                    steps.append(.take(set))
+                    steps.append(step)
                     position = end + 1
                 case UInt8(ascii: "{"):
                     guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "}")) else { return nil }
@@ -66,10 +67,28 @@ public struct OSCAddressPattern: Sendable {
                     position = end + 1
                 case UInt8(ascii: "]"), UInt8(ascii: "}"): return nil
                 default:
-                    steps.append(.take(CharacterSet(pattern[position])))
+                    steps.append(.take([pattern[position]...pattern[position]]))
                     position += 1
                 }
             }
+        }
+
+        private static func step(_ list: ArraySlice<UInt8>) -> Step? {
+            var list = list
+            let isInverted = list.first == UInt8(ascii: "!")
+            if isInverted { list.removeFirst() }
+            guard !list.isEmpty else { return nil }
+            var ranges: [ClosedRange<UInt8>] = []
+            while let first = list.popFirst() {
+                var last = first
+                // A hyphen at the end is one.
+                if list.first == UInt8(ascii: "-"), list.count > 1 {
+                    last = list[list.startIndex + 1]
+                    list.removeFirst(2)
+                }
+                ranges.append(min(first, last)...max(first, last))
+            }
+            return Step.take(ranges, isInverted: isInverted)
         }
 
         private mutating func add(_ texts: [ArraySlice<UInt8>]) {
@@ -78,7 +97,7 @@ public struct OSCAddressPattern: Sendable {
                 let split = steps.count
                 let isLast = number == texts.count - 1
                 if !isLast { steps.append(.split(0)) }
-                for byte in text { steps.append(.take(CharacterSet(byte))) }
+                for byte in text { steps.append(.take([byte...byte])) }
                 if !isLast {
                     jumps.append(steps.count)
                     steps.append(.jump(0))
@@ -98,7 +117,9 @@ public struct OSCAddressPattern: Sendable {
                 var isStuck = true
                 for position in next.indices { next[position] = false }
                 for position in steps.indices where active[position] {
-                    guard case .take(let set) = steps[position], set.contains(byte) else { continue }
+                    guard case .take(let ranges, let isInverted) = steps[position],
+                        ranges.contains(where: { $0.contains(byte) }) != isInverted
+                    else { continue }
                     follow(position + 1, &next)
                     isStuck = false
                 }
@@ -121,51 +142,6 @@ public struct OSCAddressPattern: Sendable {
                 case .jump(let other): waiting.append(other)
                 }
             }
-        }
-    }
-
-    /// Some of the characters of ASCII; with those that are not for ``all`` and for the others of a set.
-    private struct CharacterSet: Sendable {
-        private var low: UInt64 = 0
-        private var high: UInt64 = 0
-        private var hasOthers = false
-
-        static let all = {
-            var set = CharacterSet()
-            (set.low, set.high, set.hasOthers) = (.max, .max, true)
-            return set
-        }()
-
-        private init() {}
-
-        init(_ byte: UInt8) { insert(byte) }
-
-        /// - Parameter list: what is between brackets.
-        init?(_ list: ArraySlice<UInt8>) {
-            var list = list
-            let isInverted = list.first == UInt8(ascii: "!")
-            if isInverted { list.removeFirst() }
-            guard !list.isEmpty else { return nil }
-            while let first = list.popFirst() {
-                // A hyphen at the end is one.
-                if list.first == UInt8(ascii: "-"), list.count > 1 {
-                    let last = list[list.startIndex + 1]
-                    list.removeFirst(2)
-                    for byte in min(first, last)...max(first, last) { insert(byte) }
-                } else {
-                    insert(first)
-                }
-            }
-            if isInverted { (low, high, hasOthers) = (~low, ~high, true) }
-        }
-
-        private mutating func insert(_ byte: UInt8) {
-            if byte < 64 { low |= 1 << UInt64(byte) } else if byte < 128 { high |= 1 << UInt64(byte - 64) }
-        }
-
-        func contains(_ byte: UInt8) -> Bool {
-            byte < 64
-                ? low >> UInt64(byte) & 1 == 1 : byte < 128 ? high >> UInt64(byte - 64) & 1 == 1 : hasOthers
         }
     }
 }

@@ -22,7 +22,6 @@ extension OSCPacket {
     }
 }
 
-/// Reads OSC 1.0 packets.
 private struct OSCDecoder {
     private var bytes: ByteBuffer
     private var packetCount = 0

@@ -2,7 +2,6 @@ import ClientTransport
 
 /// The address of a hub, from which a connection's requests are made.
 struct HubAddress: Sendable, Equatable {
-    /// Where to connect.
     let endpoint: ServerEndpoint
     /// Begins with `/`; percent-encoded.
     private var path: String
@@ -15,7 +14,7 @@ struct HubAddress: Sendable, Equatable {
             let shown = ServerURL.withoutCredentials(text)
             return SignalRError(.invalidURL, "'\(shown)' is not the address of a hub: \(what)")
         }
-        guard let parts = ServerURL(text), let isSecure = Self.schemes[parts.scheme] else {
+        guard let parts = ServerURL(text, schemes: Self.schemes) else {
             throw invalid("give one that begins with http://, https://, ws:// or wss:// followed by a host")
         }
         guard parts.user == nil, !parts.hasPassword else {
@@ -24,16 +23,16 @@ struct HubAddress: Sendable, Equatable {
                 "the address of a hub must not contain a user name or password: send an access token or a header "
                     + "instead")
         }
-        let port = parts.port ?? (isSecure ? 443 : 80)
-        guard (1...65535).contains(port) else { throw invalid("ports are 1 to 65535") }
-        endpoint = ServerEndpoint(host: parts.host, port: port, isSecure: isSecure)
+        guard parts.endpoint.isValid else { throw invalid("ports are 1 to 65535") }
+        endpoint = parts.endpoint
         path = parts.path.isEmpty ? "/" : parts.path
         query = parts.query
     }
 
-    private static let schemes = ["http": false, "ws": false, "https": true, "wss": true]
+    private static let schemes: [String: (isSecure: Bool, port: Int)] = [
+        "http": (false, 80), "ws": (false, 80), "https": (true, 443), "wss": (true, 443),
+    ]
 
-    /// The address of the negotiation.
     var negotiation: HubAddress {
         var address = self
         address.path += path.hasSuffix("/") ? "negotiate" : "/negotiate"
@@ -50,9 +49,6 @@ struct HubAddress: Sendable, Equatable {
     /// The request target: what the first line of a request contains.
     var target: String { query.isEmpty ? path : "\(path)?\(query)" }
 
-    /// The value of the `Host` header.
-    var hostHeader: String { endpoint.authority(defaultPort: endpoint.isSecure ? 443 : 80) }
-
     /// The address for messages and logs, without its query.
-    var text: String { "\(endpoint.isSecure ? "https" : "http")://\(hostHeader)\(path)" }
+    var text: String { "\(endpoint.isSecure ? "https" : "http")://\(endpoint.authority)\(path)" }
 }

@@ -25,8 +25,6 @@ struct Answers {
         self.size += size
     }
 
-    /// A task has ended.
-    ///
     /// - Returns: whether the hub awaits its result.
     mutating func finish(_ id: String?, _ number: UInt64) -> Bool {
         if let size = tasks.removeValue(forKey: number)?.size { self.size -= size }

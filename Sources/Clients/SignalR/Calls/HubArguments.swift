@@ -50,7 +50,6 @@ public struct HubArguments: Sendable {
     }
 }
 
-/// Reads arguments one after the other.
 struct ArgumentReader {
     private let arguments: HubArguments
     private var rest: ByteBuffer

@@ -4,10 +4,12 @@ import Support
 
 /// The items of a stream, between the event loop that receives them and the task that consumes them.
 final class ItemBuffer: Sendable {
+    private typealias Consumer = CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>
+
     private struct State {
         var items: Deque<(bytes: ByteBuffer, share: UndeliveredSize.Share)> = []
         var size: UndeliveredSize
-        var consumer: CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?
+        var consumer: Consumer?
         /// Set when no more items follow; holds the error that ends the stream, if there is one.
         var end: SignalRError??
     }
@@ -28,19 +30,12 @@ final class ItemBuffer: Sendable {
         self.cancelled = cancelled
     }
 
-    /// Adds an item.
-    ///
     /// - Parameter piece: the number of the network read in which it ended.
     /// - Returns: `false` if the buffer is full.
     func add(_ item: ByteBuffer, piece: UInt64) -> Bool {
-        let (consumer, isAdded) = state.withLock { state in
-            guard state.end == nil else {
-                return (nil as CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>?, true)
-            }
-            if let consumer = state.consumer {
-                state.consumer = nil
-                return (consumer, true)
-            }
+        let (consumer, isAdded) = state.withLock { state -> (Consumer?, Bool) in
+            guard state.end == nil else { return (nil, true) }
+            if let consumer = state.consumer.take() { return (consumer, true) }
             guard let share = state.size.add(item, overhead: Self.overhead, piece: piece) else { return (nil, false) }
             state.items.append((item, share))
             return (nil, true)
@@ -49,14 +44,11 @@ final class ItemBuffer: Sendable {
         return isAdded
     }
 
-    /// Ends the stream; no more items follow.
     func finish(_ error: SignalRError?) {
-        let consumer = state.withLock {
-            state -> CheckedContinuation<Result<ByteBuffer?, SignalRError>, Never>? in
+        let consumer = state.withLock { state -> Consumer? in
             guard state.end == nil else { return nil }
             state.end = .some(error)
-            defer { state.consumer = nil }
-            return state.consumer
+            return state.consumer.take()
         }
         consumer?.resume(returning: error.map { .failure($0) } ?? .success(nil))
     }
@@ -94,5 +86,46 @@ final class ItemBuffer: Sendable {
             cancel()
         }
         return try result.get()
+    }
+}
+
+/// Counts what is received but not yet delivered, in two ways: the bytes of the messages, and the memory that holds
+/// them. A short message may be a slice of a large network read and keeps all of that alive.
+struct UndeliveredSize {
+    /// A single read may be as large as the largest message, so the memory may exceed a small limit by this much.
+    private static var heldSurplus: Int { 64 << 20 }
+
+    let limit: Int
+    private var byteCount = 0
+    private var held = 0
+    private var lastPiece: UInt64?
+
+    struct Share {
+        fileprivate let byteCount: Int
+        fileprivate let held: Int
+    }
+
+    /// - Parameter limit: how many bytes of messages may be undelivered.
+    init(limit: Int) { self.limit = limit }
+
+    /// - Parameters:
+    ///   - overhead: bytes that a message takes besides its own.
+    ///   - piece: the number of the network read in which it ended. Only the first message of a read counts its memory,
+    ///     since messages are delivered in order.
+    /// - Returns: what ``remove(_:)`` takes when the message is delivered; `nil` if the limit is reached.
+    mutating func add(_ bytes: ByteBuffer, overhead: Int, piece: UInt64) -> Share? {
+        let share = Share(
+            byteCount: bytes.readableBytes + overhead, held: piece == lastPiece ? 0 : bytes.storageCapacity)
+        guard byteCount + share.byteCount <= limit, held + share.held <= 2 * limit + Self.heldSurplus
+        else { return nil }
+        byteCount += share.byteCount
+        held += share.held
+        lastPiece = piece
+        return share
+    }
+
+    mutating func remove(_ share: Share) {
+        byteCount -= share.byteCount
+        held -= share.held
     }
 }

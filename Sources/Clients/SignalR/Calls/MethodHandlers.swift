@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import ReconnectionDelays
 import Support
@@ -7,7 +8,6 @@ final class MethodHandlers: Sendable {
     typealias Listener = @Sendable (HubArguments) async throws -> Void
     typealias Responder = @Sendable (HubArguments) async throws -> ByteBuffer
 
-    /// The handlers of one method.
     struct Entry: Sendable {
         var listeners: [(number: UInt64, body: Listener)] = []
         var responder: (number: UInt64, body: Responder)?
@@ -53,4 +53,45 @@ final class MethodHandlers: Sendable {
         }
         return HandlerRegistration { [weak self] in self?.remove(key, number) }
     }
+}
+
+/// Runs handlers off the event loop, one at a time and in the order of the messages.
+final class HandlerQueue: Sendable {
+    /// Bytes of memory that a call takes besides its own.
+    private static var overhead: Int { 256 }
+
+    private typealias Call = (arguments: HubArguments, share: UndeliveredSize.Share)
+
+    private let waiting: Locked<UndeliveredSize>
+    private let continuation: AsyncStream<Call>.Continuation
+
+    init(handlers: MethodHandlers, limit: Int, logger: Logger) {
+        waiting = Locked(UndeliveredSize(limit: limit))
+        let (calls, continuation) = AsyncStream.makeStream(of: Call.self)
+        self.continuation = continuation
+        Task { [waiting] in
+            for await (arguments, share) in calls {
+                for listener in handlers[arguments.method]?.listeners ?? [] {
+                    do {
+                        try await listener.body(arguments)
+                    } catch {
+                        logger.warning(
+                            "a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
+                    }
+                }
+                waiting.withLock { $0.remove(share) }
+            }
+        }
+    }
+
+    /// - Parameter piece: the number of the network read in which it ended.
+    /// - Returns: `false` if the buffer is full.
+    func add(_ arguments: HubArguments, piece: UInt64) -> Bool {
+        let share = waiting.withLock { $0.add(arguments.array, overhead: Self.overhead, piece: piece) }
+        guard let share else { return false }
+        continuation.yield((arguments, share))
+        return true
+    }
+
+    func finish() { continuation.finish() }
 }

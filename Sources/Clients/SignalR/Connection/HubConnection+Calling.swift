@@ -125,12 +125,10 @@ extension HubConnection {
     ) async throws(SignalRError) -> ItemBuffer {
         let session = try await writableSession()
         let id = session.nextID()
-        let number = session.number
-        let items = ItemBuffer(limit: options.maximumUndeliveredSize) { [weak self, eventLoop] in
-            eventLoop.execute { [self] in
+        let items = ItemBuffer(limit: options.maximumUndeliveredSize) { [weak self, weak session, eventLoop] in
+            eventLoop.execute { [self, session] in
                 self?.assumeIsolated { connection in
-                    guard let session = connection.session, session.number == number else { return }
-                    connection.cancel(id, session)
+                    if let session, session === connection.session { connection.cancel(id, session) }
                 }
             }
         }
@@ -139,7 +137,6 @@ extension HubConnection {
         return items
     }
 
-    /// The answer is no longer wanted.
     private func cancel(_ id: String, _ session: HubSession) {
         guard session.pending.removeValue(forKey: id) != nil else { return }
         endUploads(of: id, session)
@@ -158,30 +155,28 @@ extension HubConnection {
             .invocation(
                 id: id, target: method, arguments: arguments, streams: ids, headers: headers, isStream: isStream),
             session)
-        let (invocation, number) = (id, session.number)
-        for (stream, id) in zip(streams, ids) {
-            session.uploads[id] = Upload(invocation: invocation)
-            session.uploads[id]?.task = Task { [codec] in
+        for (stream, streamID) in zip(streams, ids) {
+            let task = Task { [codec] in
                 do {
-                    try await stream.forEach(codec) { bytes in try await self.upload(bytes, id, number) }
-                    self.endUpload(id, .void, number)
+                    try await stream.forEach(codec) { try await self.upload($0, streamID, session) }
+                    self.endUpload(streamID, .void, session)
                 } catch {
-                    self.endUpload(id, .error("\(error)"), number)
+                    self.endUpload(streamID, .error("\(error)"), session)
                 }
             }
+            session.uploads[streamID] = (id, task)
         }
     }
 
-    private func upload(_ item: ByteBuffer, _ id: String, _ number: UInt64) async throws(SignalRError) {
-        let session = try await writableSession()
-        guard session.number == number, session.uploads[id] != nil else {
+    private func upload(_ item: ByteBuffer, _ id: String, _ session: HubSession) async throws(SignalRError) {
+        guard try await writableSession() === session, session.uploads[id] != nil else {
             throw SignalRError(.cancelled, "the hub does not want more of the stream")
         }
         transmit(.streamItem(id: id, item: item), session)
     }
 
-    private func endUpload(_ id: String, _ completion: HubCompletion, _ number: UInt64) {
-        guard let session, session.number == number, session.uploads.removeValue(forKey: id) != nil else { return }
+    private func endUpload(_ id: String, _ completion: HubCompletion, _ session: HubSession) {
+        guard session === self.session, session.uploads.removeValue(forKey: id) != nil else { return }
         transmit(.completion(id: id, completion), session)
     }
 
@@ -189,7 +184,7 @@ extension HubConnection {
     func endUploads(of invocation: String, _ session: HubSession) {
         for (id, upload) in session.uploads where upload.invocation == invocation {
             session.uploads[id] = nil
-            upload.task?.cancel()
+            upload.task.cancel()
         }
     }
 }

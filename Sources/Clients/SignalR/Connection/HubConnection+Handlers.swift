@@ -90,7 +90,6 @@ extension HubConnection {
 
     // MARK: - On the event loop
 
-    /// How many handlers with a result may run at a time.
     private static var maximumAnswers: Int { 10_000 }
     /// With more handlers than this running, or for larger network reads, a call's arguments are copied: a slice would
     /// keep the whole read alive for as long as its handler runs.
@@ -127,7 +126,6 @@ extension HubConnection {
     private func answer(
         _ id: String?, _ arguments: HubArguments, _ responder: @escaping MethodHandlers.Responder, _ session: HubSession
     ) {
-        let sessionNumber = session.number
         session.answers.begin(id, size: arguments.array.readableBytes) { number in
             Task { [logger] in
                 let completion: HubCompletion
@@ -138,13 +136,9 @@ extension HubConnection {
                         "a handler failed", metadata: ["method": "\(arguments.method)", "error": "\(error)"])
                     completion = .error("\(error)")
                 }
-                self.finish(id, number, completion, sessionNumber)
+                guard session === self.session, session.answers.finish(id, number), let id else { return }
+                self.transmitAnswer(id, completion, session)
             }
         }
-    }
-
-    private func finish(_ id: String?, _ number: UInt64, _ completion: HubCompletion, _ sessionNumber: UInt64) {
-        guard let session, session.number == sessionNumber, session.answers.finish(id, number), let id else { return }
-        transmitAnswer(id, completion, session)
     }
 }

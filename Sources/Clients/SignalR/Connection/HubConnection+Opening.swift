@@ -3,7 +3,6 @@ import NIOCore
 import NIOHTTP1
 
 extension HubConnection {
-    /// How many redirects of the negotiation are followed.
     private static var maximumRedirects: Int { 5 }
 
     /// Connects to the server and does the handshake with the hub.
@@ -49,23 +48,25 @@ extension HubConnection {
     }
 
     private func checkOptions() throws(SignalRError) {
+        func check(_ isRight: Bool, _ what: String) throws(SignalRError) {
+            guard isRight else { throw SignalRError(.invalidOptions, what) }
+        }
         let durations = [options.keepAliveInterval, options.serverTimeout, options.handshakeTimeout]
-        guard durations.allSatisfy({ $0 > .zero }) else {
-            throw SignalRError(.invalidOptions, "the keep-alive interval and the timeouts must be more than 0")
-        }
-        for (name, value) in options.headers where !name.isHeaderName || !value.isHeaderValue {
+        try check(
+            durations.allSatisfy { $0 > .zero }, "the keep-alive interval and the timeouts must be more than 0")
+        for (name, value) in options.headers {
             let what = name.isHeaderName ? "the value of the header '\(name)'" : "the name of a header"
-            throw SignalRError(
-                .invalidOptions, "\(what) contains characters that are not allowed in headers, such as a line end")
+            try check(
+                name.isHeaderName && value.isHeaderValue,
+                "\(what) contains characters that are not allowed in headers, such as a line end")
         }
-        guard !options.transports.isEmpty else { throw SignalRError(.invalidOptions, "no transport is allowed") }
-        guard !options.skipsNegotiation || options.transports == [.webSockets] else {
-            throw SignalRError(
-                .invalidOptions, "negotiation can only be skipped if WebSockets is the only transport allowed")
-        }
-        guard (1...Int(Int32.max)).contains(options.maximumMessageSize) else {
-            throw SignalRError(.invalidOptions, "the maximum message size must be 1 to \(Int32.max) bytes")
-        }
+        try check(!options.transports.isEmpty, "no transport is allowed")
+        try check(
+            !options.skipsNegotiation || options.transports == [.webSockets],
+            "negotiation can only be skipped if WebSockets is the only transport allowed")
+        try check(
+            (1...Int(Int32.max)).contains(options.maximumMessageSize),
+            "the maximum message size must be 1 to \(Int32.max) bytes")
     }
 
     /// The headers that every server is sent.
@@ -120,7 +121,6 @@ extension HubConnection {
 
     // MARK: - Transports
 
-    /// Why a session could not be opened.
     private struct Failure: Error {
         let error: SignalRError
         /// Whether another transport may work.
@@ -130,10 +130,9 @@ extension HubConnection {
     private func attempt(
         _ kind: TransportKind, _ maker: RequestMaker, _ negotiation: Negotiation?
     ) async throws(Failure) -> HubSession {
-        lastSession += 1
         let isStateful = options.usesStatefulReconnect && negotiation?.isStateful == true && kind == .webSockets
         let session = HubSession(
-            number: lastSession, kind: kind, connectionID: negotiation?.connectionID, maker: maker,
+            kind: kind, connectionID: negotiation?.connectionID, maker: maker,
             frames: FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize),
             log: isStateful ? MessageLog(limit: options.statefulReconnectBufferSize) : nil)
         self.session = session

@@ -1,7 +1,6 @@
 import NIOCore
 
 extension HubConnection {
-    /// Handles bytes received over the session's transport.
     func received(_ bytes: ByteBuffer, _ session: HubSession) {
         guard !session.isEnded else { return }
         session.lastReceived = options.now()

@@ -2,7 +2,6 @@ import NIOCore
 import Support
 
 extension HubConnection {
-    /// Reconnects as the policy says.
     func reconnect(_ error: SignalRError?) {
         shortLived.lost(after: .nanoseconds((options.now() - openedAt).nanoseconds))
         run += 1

@@ -3,17 +3,15 @@ import NIOCore
 extension HubConnection {
     /// The session that carries calls.
     func openSession() throws(SignalRError) -> HubSession {
+        if phase == .connected, let session { return session }
         switch phase {
-        case .connected:
-            if let session { return session }
-            throw SignalRError(.notConnected, "the connection is not open")
         case .reconnecting:
             throw SignalRError(
                 .reconnecting,
                 "the connection was lost and is reconnecting: nothing can be called until it is open again")
         case .connecting:
             throw SignalRError(.notConnected, "the connection is not open yet: wait for start() to return")
-        case .disconnected, .disconnecting:
+        case .connected, .disconnected, .disconnecting:
             throw SignalRError(.notConnected, "the connection is not open: start it first")
         }
     }

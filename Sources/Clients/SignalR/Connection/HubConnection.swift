@@ -46,13 +46,12 @@ public actor HubConnection {
     }
     /// Counts starts and ends, so that work of an earlier run does not affect a later one.
     var run: UInt64 = 0
-    /// Opens or reopens the connection.
     var opening: Task<Void, Never>?
     var starting: Outcome<Result<Void, SignalRError>>?
-    var stopping: [Outcome<Void>] = []
+    /// Opened when the connection that is being stopped has ended.
+    var stopping = Latch()
     /// The connection to the server that is open or being opened.
     var session: HubSession?
-    var lastSession: UInt64 = 0
     /// The number of network reads, over all sessions.
     var receivedPieces: UInt64 = 0
     var openedAt = NIODeadline.uptimeNanoseconds(0)
@@ -71,8 +70,7 @@ public actor HubConnection {
         self.logger = logger
         eventLoop = options.eventLoopGroup.next()
         dialer = Dialer(
-            eventLoop: eventLoop, timeout: TimeAmount(options.handshakeTimeout),
-            tls: TLSContext(options.tlsConfiguration))
+            eventLoop: eventLoop, timeout: TimeAmount(options.handshakeTimeout), tls: options.tlsConfiguration)
         queue = HandlerQueue(handlers: handlers, limit: options.maximumUndeliveredSize, logger: logger)
     }
 
@@ -184,9 +182,7 @@ public actor HubConnection {
             session = nil
             finish(nil)
         case .disconnecting:
-            let stopped = Outcome<Void>()
-            stopping.append(stopped)
-            await uncancelled { _ = await stopped.value() }
+            await uncancelled { [stopping] in _ = await stopping.wait() }
         case .connected:
             await close()
         }
@@ -195,6 +191,7 @@ public actor HubConnection {
     private func close() async {
         guard let session else { return finish(nil) }
         phase = .disconnecting
+        stopping = Latch()
         run += 1
         session.isOpen = false
         session.fail(SignalRError(.stopped, "the connection was stopped"))
@@ -218,8 +215,6 @@ public actor HubConnection {
         phase = .disconnected
         logger.debug("closed", metadata: ["url": "\(url)", "error": "\(error.map { "\($0)" } ?? "none")"])
         lifecycle.emit(.closed(error))
-        let stopping = stopping
-        self.stopping = []
-        for stopped in stopping { stopped.resolve(()) }
+        stopping.open()
     }
 }

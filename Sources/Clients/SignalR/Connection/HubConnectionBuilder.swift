@@ -69,13 +69,12 @@ public struct HubConnectionBuilder: Sendable {
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``SignalRError/Code/invalidOptions`` if there is no certificate in it.
     public func withTrustedCertificates(pem: some Sequence<UInt8>) throws(SignalRError) -> Self {
-        var tls = options.tlsConfiguration ?? .makeClientConfiguration()
         do {
-            try tls.trust(pem: pem)
+            let tls = try options.tlsConfiguration.trusting(pem: pem)
+            return changed { $0.options.tlsConfiguration = tls }
         } catch {
             throw SignalRError(.invalidOptions, "these are not certificates in PEM form", cause: error)
         }
-        return changed { $0.options.tlsConfiguration = tls }
     }
 
     /// Logs to `logger`.

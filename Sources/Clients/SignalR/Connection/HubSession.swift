@@ -15,7 +15,6 @@ final class HubSession: @unchecked Sendable {
         case stream(ItemBuffer)
     }
 
-    let number: UInt64
     let kind: TransportKind
     let connectionID: String?
     /// Makes the requests that open the transport, and those that reopen it to resume a broken connection.
@@ -28,7 +27,6 @@ final class HubSession: @unchecked Sendable {
     var transport: (any HubTransport)?
     /// How many transports it has had. Late events of an earlier one are ignored.
     var transports = 0
-    /// Resolved when the hub has answered the handshake.
     let handshake = Outcome<Result<Void, SignalRError>>()
     var isHandshakeDone = false
     var isOpen = false
@@ -39,8 +37,8 @@ final class HubSession: @unchecked Sendable {
 
     private var lastID: UInt64 = 0
     var pending: [String: Pending] = [:]
-    /// Streams to the hub, by stream id.
-    var uploads: [String: Upload] = [:]
+    /// Streams to the hub, by stream id, each with the invocation that it belongs to if the hub answers that.
+    var uploads: [String: (invocation: String?, task: Task<Void, Never>)] = [:]
     /// Running handlers that return a result to the hub.
     var answers = Answers()
     /// Bytes of answers that the hub asked for and that are not yet sent, as far as is known.
@@ -58,10 +56,8 @@ final class HubSession: @unchecked Sendable {
     var unconfirmedResumes = 0
 
     init(
-        number: UInt64, kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader,
-        log: MessageLog?
+        kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader, log: MessageLog?
     ) {
-        self.number = number
         self.kind = kind
         self.connectionID = connectionID
         self.maker = maker
@@ -79,8 +75,6 @@ final class HubSession: @unchecked Sendable {
     /// Whether senders may go on: the transport is writable, and there is room for more unacknowledged messages.
     var isWritable: Bool { (transport?.isWritable ?? true) && log?.isFull != true }
 
-    /// Waits until the session is writable or has ended.
-    ///
     /// - Returns: `false` if the task was cancelled.
     func waitUntilWritable(isolation: isolated (any Actor)? = #isolation) async -> Bool {
         let sender = Outcome<Void>()
@@ -122,7 +116,6 @@ final class HubSession: @unchecked Sendable {
 
     // MARK: - Ending
 
-    /// Fails all pending calls, streams and senders.
     func fail(_ error: SignalRError) {
         let (pending, uploads) = (pending, uploads)
         self.pending = [:]
@@ -133,7 +126,7 @@ final class HubSession: @unchecked Sendable {
             case .stream(let items): items.finish(error)
             }
         }
-        for upload in uploads.values { upload.task?.cancel() }
+        for upload in uploads.values { upload.task.cancel() }
         answers.cancelAll()
         releaseSenders()
     }
@@ -152,11 +145,4 @@ final class HubSession: @unchecked Sendable {
         handshake.resolve(.failure(SignalRError(.stopped, "the connection was stopped")))
         fail(SignalRError(.stopped, "the connection was stopped"))
     }
-}
-
-/// A stream to the hub.
-struct Upload {
-    /// The invocation that it belongs to, if the hub answers that.
-    let invocation: String?
-    var task: Task<Void, Never>?
 }

@@ -16,10 +16,8 @@ final class HTTPHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private(set) var idleSince = NIODeadline.now()
 
-    /// Whether another exchange can begin.
     var isIdle: Bool { exchange == nil && isReusable && context?.channel.isActive == true }
 
-    /// Whether data from the server is read.
     var isReading = true {
         didSet {
             guard isReading, isReadHeld else { return }
@@ -74,7 +72,8 @@ final class HTTPHandler: ChannelDuplexHandler {
             self.exchange = nil
             idleSince = .now()
             if !isReusable { context.close(promise: nil) }
-            exchange.succeed(reply)
+            exchange.deadline?.cancel()
+            exchange.promise.succeed(reply)
         }
     }
 

@@ -2,7 +2,6 @@ import NIOCore
 import NIOHTTP1
 import Support
 
-/// A request to a hub's server.
 struct HTTPRequest: Sendable {
     let method: HTTPMethod
     let address: HubAddress
@@ -11,7 +10,7 @@ struct HTTPRequest: Sendable {
 
     var head: HTTPRequestHead {
         var headers = headers
-        headers.replaceOrAdd(name: "Host", value: address.hostHeader)
+        headers.replaceOrAdd(name: "Host", value: address.endpoint.authority)
         if method == .POST || body != nil {
             headers.replaceOrAdd(name: "Content-Length", value: String(body?.readableBytes ?? 0))
         }
@@ -68,7 +67,6 @@ struct RequestMaker: Sendable {
     }
 }
 
-/// The answer to a request.
 struct HTTPReply: Sendable {
     let status: HTTPResponseStatus
     let headers: HTTPHeaders
@@ -77,7 +75,6 @@ struct HTTPReply: Sendable {
 
     var isSuccess: Bool { (200..<300).contains(status.code) }
 
-    /// The error for a request that the server refused.
     func refusal(of what: String) -> SignalRError {
         SignalRError(
             .refused, "the server answered \(what) with \(status.code) \(status.reasonPhrase)",
@@ -88,15 +85,7 @@ struct HTTPReply: Sendable {
 /// What an HTTP header may contain (RFC 9110, 5.1 and 5.5). Anything else could start another header or end them.
 extension String {
     package var isHeaderName: Bool {
-        !isEmpty
-            && utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
+        !isEmpty && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "!#$%&'*+-.^_`|~".contains($0) }
     }
 
     package var isHeaderValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }

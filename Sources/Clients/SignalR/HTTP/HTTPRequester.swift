@@ -15,7 +15,6 @@ final class HTTPRequester {
     private var isClosed = false
     private var current: HTTPExchange?
 
-    /// Whether data from the server is read.
     var isReading = true {
         didSet { handler?.isReading = isReading }
     }
@@ -40,9 +39,8 @@ final class HTTPRequester {
         }
         current = exchange
         exchange.deadline = dialer.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [weak self] in
-            let seconds = timeout.nanoseconds / 1_000_000_000
-            self?.giveUp(
-                exchange, SignalRError(.timedOut, "\(request.address.hostHeader) did not answer within \(seconds) s"))
+            let (server, seconds) = (request.address.endpoint.authority, timeout.nanoseconds / 1_000_000_000)
+            self?.giveUp(exchange, SignalRError(.timedOut, "\(server) did not answer within \(seconds) s"))
         }
         if let handler, handler.isIdle, .now() - handler.idleSince < Self.maximumIdle, let address,
             address.endpoint == request.address.endpoint
@@ -64,7 +62,7 @@ final class HTTPRequester {
         handler?.end(error)
     }
 
-    private func giveUp(_ exchange: HTTPExchange, _ error: SignalRError) {
+    private func giveUp(_ exchange: HTTPExchange, _ error: any Error) {
         guard current === exchange else { return }
         current = nil
         handler?.end(error)
@@ -88,16 +86,12 @@ final class HTTPRequester {
                 handler.isReading = isReading
                 address = exchange.request.address
                 handler.begin(exchange)
-            case .failure(let error):
-                guard current === exchange else { return }
-                current = nil
-                exchange.fail(error)
+            case .failure(let error): giveUp(exchange, error)
             }
         }
     }
 }
 
-/// One request and its reply. On its event loop only.
 final class HTTPExchange {
     let request: HTTPRequest
     let promise: EventLoopPromise<HTTPReply>
@@ -118,11 +112,6 @@ final class HTTPExchange {
         self.onBody = onBody
     }
 
-    func succeed(_ reply: HTTPReply) {
-        deadline?.cancel()
-        promise.succeed(reply)
-    }
-
     func fail(_ error: any Error) {
         deadline?.cancel()
         promise.fail(Dialer.explain(error, request.address))
@@ -130,9 +119,8 @@ final class HTTPExchange {
 }
 
 extension Dialer {
-    /// What went wrong, in words that a user can act on.
     static func explain(_ error: any Error, _ address: HubAddress) -> SignalRError {
-        let what = "cannot connect to \(address.hostHeader)"
+        let what = "cannot connect to \(address.endpoint.authority)"
         switch ConnectFailure(error) {
         case .timedOut(let reason): return SignalRError(.timedOut, "\(what): \(reason)")
         case .unreachable(let reason): return SignalRError(.connectionFailed, "\(what): \(reason)")
@@ -142,9 +130,9 @@ extension Dialer {
         case .other(let error as SignalRError): return error
         case .other(HTTPParserError.invalidEOFState):
             return SignalRError(
-                .connectionLost, "\(address.hostHeader) closed the connection in the middle of an answer")
+                .connectionLost, "\(address.endpoint.authority) closed the connection in the middle of an answer")
         case .other(let error as HTTPParserError):
-            return SignalRError(.protocolViolation, "\(address.hostHeader) does not speak HTTP", cause: error)
+            return SignalRError(.protocolViolation, "\(address.endpoint.authority) does not speak HTTP", cause: error)
         case .other(let error): return SignalRError(.connectionFailed, what, cause: error)
         }
     }

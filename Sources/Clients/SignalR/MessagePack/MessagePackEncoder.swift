@@ -10,25 +10,18 @@ import Foundation
 ///
 /// Structures are maps keyed by name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
 final class MessagePackNode {
-    private enum Content {
-        case nothing
-        case scalar(ByteBuffer)
-        case array([MessagePackNode])
-        case map([(String, MessagePackNode)])
+    enum Kind {
+        case nothing, scalar, array, map
     }
 
     /// The deepest nesting that is written and read.
     static var maximumDepth: Int { 64 }
 
-    private var content = Content.nothing
+    private var kind = Kind.nothing
+    private var scalar = ByteBuffer()
+    private var items: [(key: String, node: MessagePackNode)] = []
 
-    var count: Int {
-        switch content {
-        case .nothing, .scalar: 0
-        case .array(let items): items.count
-        case .map(let items): items.count
-        }
-    }
+    var count: Int { items.count }
 
     /// Encodes a value.
     ///
@@ -39,36 +32,24 @@ final class MessagePackNode {
         node.write(into: &buffer)
     }
 
-    func becomeArray() { if case .nothing = content { content = .array([]) } }
-
-    func becomeMap() { if case .nothing = content { content = .map([]) } }
+    func become(_ kind: Kind) { if self.kind == .nothing { self.kind = kind } }
 
     func set(_ write: (inout ByteBuffer) throws -> Void) rethrows {
-        var buffer = ByteBuffer()
-        try write(&buffer)
-        content = .scalar(buffer)
+        kind = .scalar
+        items = []
+        scalar = ByteBuffer()
+        try write(&scalar)
     }
 
-    func append() -> MessagePackNode {
+    /// Adds a value of an array, or of a map if it has a key. A key that is set again keeps only its new value.
+    func append(_ key: String? = nil) -> MessagePackNode {
         let node = MessagePackNode()
-        guard case .array(var items) = content else { return node }
-        content = .nothing
-        items.append(node)
-        content = .array(items)
-        return node
-    }
-
-    func append(_ key: String) -> MessagePackNode {
-        let node = MessagePackNode()
-        guard case .map(var items) = content else { return node }
-        content = .nothing
-        // A key that is set again keeps only its new value.
-        if let index = items.firstIndex(where: { $0.0 == key }) {
-            items[index].1 = node
+        guard kind == (key == nil ? .array : .map) else { return node }
+        if let key, let index = items.firstIndex(where: { $0.key == key }) {
+            items[index].node = node
         } else {
-            items.append((key, node))
+            items.append((key ?? "", node))
         }
-        content = .map(items)
         return node
     }
 
@@ -101,21 +82,15 @@ final class MessagePackNode {
     }
 
     private func write(into buffer: inout ByteBuffer) {
-        switch content {
-        case .nothing:
-            // A value that encodes nothing, such as a structure without members.
-            buffer.writeMessagePack(mapOf: 0)
-        case .scalar(let bytes):
-            buffer.writeImmutableBuffer(bytes)
-        case .array(let items):
-            buffer.writeMessagePack(arrayOf: items.count)
-            for item in items { item.write(into: &buffer) }
-        case .map(let items):
-            buffer.writeMessagePack(mapOf: items.count)
-            for (key, item) in items {
-                buffer.writeMessagePack(key)
-                item.write(into: &buffer)
-            }
+        switch kind {
+        // A value that encodes nothing, such as a structure without members, is an empty map.
+        case .nothing, .map: buffer.writeMessagePack(mapOf: items.count)
+        case .scalar: buffer.writeImmutableBuffer(scalar)
+        case .array: buffer.writeMessagePack(arrayOf: items.count)
+        }
+        for (key, item) in items {
+            if kind == .map { buffer.writeMessagePack(key) }
+            item.write(into: &buffer)
         }
     }
 }
@@ -126,12 +101,12 @@ struct MessagePackNodeEncoder: Encoder, SingleValueEncodingContainer {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        node.becomeMap()
+        node.become(.map)
         return KeyedEncodingContainer(MessagePackKeyedEncoding(node: node, codingPath: codingPath))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        node.becomeArray()
+        node.become(.array)
         return MessagePackUnkeyedEncoding(node: node, codingPath: codingPath)
     }
 
@@ -197,7 +172,6 @@ private struct MessagePackUnkeyedEncoding: UnkeyedEncodingContainer {
     }
 }
 
-/// The position of a value in an array.
 struct MessagePackIndex: CodingKey {
     let index: Int
     init(_ index: Int) { self.index = index }

@@ -85,13 +85,6 @@ extension ByteBuffer {
         return value
     }
 
-    /// Reads a body of this length.
-    mutating func readMessagePackBody(_ length: Int) throws(MessagePackError) -> ByteBuffer {
-        guard let body = readSlice(length: length) else { throw .truncated }
-        return body
-    }
-
-    /// Reads a string.
     mutating func readMessagePackString() throws(MessagePackError) -> String {
         String(decoding: try readMessagePackText().readableBytesView, as: UTF8.self)
     }
@@ -102,7 +95,8 @@ extension ByteBuffer {
         guard case .string(let length) = item else {
             throw MessagePackError(description: "\(item) instead of a string")
         }
-        return try readMessagePackBody(length)
+        guard let text = readSlice(length: length) else { throw .truncated }
+        return text
     }
 
     /// Reads a whole value, including nested ones, as its bytes.
@@ -160,47 +154,43 @@ extension ByteBuffer {
     mutating func writeMessagePack(_ value: Double) { writeMultipleIntegers(UInt8(0xCB), value.bitPattern) }
 
     package mutating func writeMessagePack(_ value: String) {
-        writeMessagePack(stringOf: value.utf8.count)
-        writeString(value)
+        writeMessagePack(string: value.utf8)
     }
 
     /// Writes a string from its bytes, which need not be UTF-8.
     package mutating func writeMessagePack(string bytes: some Collection<UInt8>) {
-        writeMessagePack(stringOf: bytes.count)
+        writeMessagePack(count: bytes.count, below: 32, 0xA0, byte: 0xD9, word: 0xDA)
         writeBytes(bytes)
     }
 
-    private mutating func writeMessagePack(stringOf count: Int) {
-        switch count {
-        case ..<32: writeInteger(UInt8(0xA0 | count))
-        case ...Int(UInt8.max): writeMultipleIntegers(UInt8(0xD9), UInt8(count))
-        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDA), UInt16(count))
-        default: writeMultipleIntegers(UInt8(0xDB), UInt32(count))
-        }
-    }
-
     mutating func writeMessagePack(binary bytes: some Collection<UInt8>) {
-        switch bytes.count {
-        case ...Int(UInt8.max): writeMultipleIntegers(UInt8(0xC4), UInt8(bytes.count))
-        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xC5), UInt16(bytes.count))
-        default: writeMultipleIntegers(UInt8(0xC6), UInt32(bytes.count))
-        }
+        writeMessagePack(count: bytes.count, byte: 0xC4, word: 0xC5)
         writeBytes(bytes)
     }
 
     package mutating func writeMessagePack(arrayOf count: Int) {
-        switch count {
-        case ..<16: writeInteger(UInt8(0x90 | count))
-        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDC), UInt16(count))
-        default: writeMultipleIntegers(UInt8(0xDD), UInt32(count))
-        }
+        writeMessagePack(count: count, below: 16, 0x90, word: 0xDC)
     }
 
     mutating func writeMessagePack(mapOf count: Int) {
-        switch count {
-        case ..<16: writeInteger(UInt8(0x80 | count))
-        case ...Int(UInt16.max): writeMultipleIntegers(UInt8(0xDE), UInt16(count))
-        default: writeMultipleIntegers(UInt8(0xDF), UInt32(count))
+        writeMessagePack(count: count, below: 16, 0x80, word: 0xDE)
+    }
+
+    /// - Parameters:
+    ///   - limit: counts below it are added to `short`.
+    ///   - byte: precedes a count of one byte, if there is such a format.
+    ///   - word: precedes a count of two bytes; the format after it has four.
+    private mutating func writeMessagePack(
+        count: Int, below limit: Int = 0, _ short: UInt8 = 0, byte: UInt8? = nil, word: UInt8
+    ) {
+        if count < limit {
+            writeInteger(short | UInt8(count))
+        } else if let byte, count <= UInt8.max {
+            writeMultipleIntegers(byte, UInt8(count))
+        } else if count <= UInt16.max {
+            writeMultipleIntegers(word, UInt16(count))
+        } else {
+            writeMultipleIntegers(word + 1, UInt32(count))
         }
     }
 }

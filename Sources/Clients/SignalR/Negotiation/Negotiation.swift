@@ -15,7 +15,6 @@ struct Negotiation: Sendable, Equatable {
         case redirect(url: String, accessToken: String?)
     }
 
-    /// The public id of the connection.
     let connectionID: String?
     /// The secret token that identifies the connection in requests.
     let token: String
@@ -43,28 +42,26 @@ struct Negotiation: Sendable, Equatable {
 
     /// Parses an answer of version 0 or 1.
     static func read(_ body: ByteBuffer) throws(SignalRError) -> Answer {
+        func failed(_ what: String, cause: (any Error)? = nil) -> SignalRError {
+            SignalRError(.negotiationFailed, what, cause: cause)
+        }
         let response: Response
         do {
             response = try JSONDecoder().decode(Response.self, from: body)
         } catch {
-            throw SignalRError(
-                .negotiationFailed, "the server's answer is not a negotiation: \(body.excerpt)", cause: error)
+            throw failed("the server's answer is not a negotiation: \(body.excerpt)", cause: error)
         }
-        if let error = response.error {
-            throw SignalRError(.negotiationFailed, "the server refused the connection: \(error)")
-        }
+        if let error = response.error { throw failed("the server refused the connection: \(error)") }
         if response.ProtocolVersion != nil {
-            throw SignalRError(
-                .negotiationFailed, "the server speaks ASP.NET SignalR; this client speaks ASP.NET Core SignalR")
+            throw failed("the server speaks ASP.NET SignalR; this client speaks ASP.NET Core SignalR")
         }
         if let url = response.url { return .redirect(url: url, accessToken: response.accessToken) }
         let version = response.negotiateVersion ?? 0
         guard (0...1).contains(version) else {
-            throw SignalRError(
-                .negotiationFailed, "the server uses negotiation version \(version); this client supports 0 and 1")
+            throw failed("the server uses negotiation version \(version); this client supports 0 and 1")
         }
         guard let token = version == 0 ? response.connectionId : response.connectionToken, !token.isEmpty else {
-            throw SignalRError(.negotiationFailed, "the server's answer contains no connection token: \(body.excerpt)")
+            throw failed("the server's answer contains no connection token: \(body.excerpt)")
         }
         return .connection(
             Negotiation(

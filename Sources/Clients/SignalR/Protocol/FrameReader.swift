@@ -24,11 +24,11 @@ struct FrameReader {
 
     /// The next message without its framing; `nil` until it is complete.
     mutating func next() throws(SignalRError) -> ByteBuffer? {
-        isBinary ? try nextBinary() : try nextText(maximum)
+        isBinary ? try nextBinary() : try nextText(maximum: maximum)
     }
 
     /// The next text up to a record separator, also before binary messages; `nil` until it is complete.
-    mutating func nextText(_ maximum: Int) throws(SignalRError) -> ByteBuffer? {
+    mutating func nextText(maximum: Int) throws(SignalRError) -> ByteBuffer? {
         let view = pending.readableBytesView
         let end = view.dropFirst(searched).firstIndex(of: JSONCodec.recordSeparator)
         guard (end.map { $0 - view.startIndex } ?? view.count) <= maximum else { throw tooLarge(maximum) }

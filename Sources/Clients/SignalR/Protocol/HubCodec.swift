@@ -9,9 +9,7 @@ protocol HubCodec: Sendable {
     /// The encoding of a null value.
     var null: ByteBuffer { get }
 
-    /// Appends one encoded value.
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError)
-    /// Decodes the one value in the bytes.
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value
 
     /// Appends what precedes an array of `count` elements.
@@ -32,7 +30,6 @@ protocol HubCodec: Sendable {
 }
 
 extension HubCodec {
-    /// An array of arguments.
     func encodeArguments<each Argument: Encodable>(_ arguments: repeat each Argument) throws(SignalRError) -> ByteBuffer
     {
         var count = 0
@@ -61,7 +58,6 @@ extension HubCodec {
         return buffer
     }
 
-    /// The encoding of one value.
     func encode<Value: Encodable>(_ value: Value) throws(SignalRError) -> ByteBuffer {
         var buffer = ByteBuffer()
         try encode(value, into: &buffer)
@@ -70,7 +66,6 @@ extension HubCodec {
 }
 
 extension SignalRError {
-    /// The server broke the hub protocol.
     static func violation(_ what: String, cause: (any Error)? = nil) -> SignalRError {
         SignalRError(.protocolViolation, "the server broke the hub protocol: \(what)", cause: cause)
     }

@@ -16,9 +16,7 @@ enum HubMessage: Sendable, Equatable {
     case completion(id: String, HubCompletion)
     /// The caller no longer wants the answer or the stream.
     case cancelInvocation(id: String)
-    /// A keep-alive.
     case ping
-    /// The connection ends.
     case close(error: String?, allowReconnect: Bool)
     /// Acknowledges all counted messages up to this number.
     case ack(Int64)
@@ -36,10 +34,32 @@ enum HubMessage: Sendable, Equatable {
 
 /// How an invocation or a stream ended.
 enum HubCompletion: Sendable, Equatable {
-    /// Without a result.
     case void
     /// With a result, encoded.
     case value(ByteBuffer)
-    /// With an error message.
     case error(String)
+}
+
+/// The first message in each direction: JSON, whatever the hub protocol.
+enum HubHandshake {
+    /// - Parameter isStateful: whether the connection can be resumed. ASP.NET Core 10 then requires version 2, unlike
+    ///   its specification: with version 1, resuming is answered with 404.
+    static func request(_ name: String, isStateful: Bool) -> ByteBuffer {
+        ByteBuffer(string: "{\"protocol\":\"\(name)\",\"version\":\(isStateful ? 2 : 1)}\u{1E}")
+    }
+
+    /// Consumes the server's response, and leaves the messages that follow it.
+    ///
+    /// - Returns: whether the response is complete.
+    static func readResponse(_ frames: inout FrameReader) throws(SignalRError) -> Bool {
+        guard let response = try frames.nextText(maximum: .max) else {
+            // Real ones have a few bytes.
+            guard frames.pending.readableBytes <= 64 * 1024 else { throw .violation("a handshake without an end") }
+            return false
+        }
+        if let error = try JSONMembers(response).string("error") {
+            throw SignalRError(.handshakeFailed, "the hub refused the handshake: \(error)")
+        }
+        return true
+    }
 }

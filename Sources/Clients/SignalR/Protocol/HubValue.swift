@@ -33,13 +33,9 @@ public enum HubValue: Sendable, Hashable, Codable {
             self = .unsigned(value)
         } else if let value = try? container.decode(Double.self) {
             // A double cannot hold all digits of a whole number this large.
-            if value.magnitude >= 0x1p63, !(decoder is MessagePackValue), value.magnitude < 1e38,
-                let decimal = try? container.decode(Decimal.self), decimal.isWhole
-            {
-                self = .decimal(decimal)
-            } else {
-                self = .double(value)
-            }
+            let isLarge = (0x1p63..<1e38).contains(value.magnitude) && !(decoder is MessagePackValue)
+            let decimal = try? isLarge ? container.decode(Decimal.self) : nil
+            self = decimal.flatMap { $0.isWhole ? HubValue.decimal($0) : nil } ?? .double(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if decoder is MessagePackValue, let value = try? container.decode(Data.self) {
@@ -61,12 +57,9 @@ public enum HubValue: Sendable, Hashable, Codable {
         case .integer(let value): try container.encode(value)
         case .unsigned(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
-        case .decimal(let value):
-            if encoder is MessagePackNodeEncoder {
-                try container.encode(Double(value.description) ?? .infinity)
-            } else {
-                try container.encode(value)
-            }
+        case .decimal(let value) where encoder is MessagePackNodeEncoder:
+            try container.encode(Double(value.description) ?? .infinity)
+        case .decimal(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .data(let value): try container.encode(value)
         case .array(let values): try container.encode(values)

@@ -187,7 +187,6 @@ extension ByteBuffer {
         }
     }
 
-    /// The JSON string that these bytes are.
     var jsonString: String? {
         withUnsafeReadableBytes { bytes in
             var reader = JSONReader(bytes)
@@ -211,7 +210,6 @@ extension ByteBuffer {
         writeJSONString(text)
     }
 
-    /// Appends a string in quotation marks.
     mutating func writeJSONString(_ text: String) {
         writeInteger(UInt8(ascii: "\""))
         var text = text

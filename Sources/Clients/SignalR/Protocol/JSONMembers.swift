@@ -32,7 +32,6 @@ struct JSONMembers {
         guard isObject else { throw .violation("a message that is not a JSON object: \(bytes.excerpt)") }
     }
 
-    /// The bytes of a value.
     subscript(_ name: String) -> ByteBuffer? {
         guard let range = ranges[name] else { return nil }
         return bytes.getSlice(at: bytes.readerIndex + range.lowerBound, length: range.count)

@@ -16,7 +16,6 @@ struct MessageLog {
 
     /// The number of the next message to be received.
     private var next: Int64 = 1
-    /// The highest number received.
     private(set) var received: Int64 = 0
     private var awaitsSequence = false
 
@@ -32,7 +31,6 @@ struct MessageLog {
     /// The messages to send again after a break.
     var messages: some Sequence<ByteBuffer> { kept }
 
-    /// Keeps a sent message.
     mutating func keep(_ bytes: ByteBuffer) {
         kept.append(bytes)
         size += bytes.readableBytes
@@ -46,8 +44,6 @@ struct MessageLog {
         }
     }
 
-    /// Counts a received message.
-    ///
     /// - Returns: whether it is new. After a break, messages that arrive before the other end's `Sequence` are sent
     ///   again after it.
     mutating func admit(_ message: HubMessage) -> Bool {
@@ -59,7 +55,6 @@ struct MessageLog {
         return true
     }
 
-    /// The connection broke.
     mutating func breakOff() { awaitsSequence = true }
 
     /// The other end continues with this number.

@@ -6,8 +6,7 @@ import NIOCore
 struct EventStreamParser {
     private let maximumEvent: Int
     private var line = ByteBuffer()
-    private var data = ByteBuffer()
-    private var hasData = false
+    private var data: ByteBuffer?
     private var sawCarriageReturn = false
 
     /// - Parameter maximumEvent: bytes of the largest event.
@@ -26,7 +25,7 @@ struct EventStreamParser {
             }
             let end = bytes.readableBytesView.firstIndex { $0 == 0x0A || $0 == 0x0D }
             var part = bytes.readSlice(length: (end ?? bytes.writerIndex) - bytes.readerIndex) ?? ByteBuffer()
-            guard line.readableBytes + data.readableBytes + part.readableBytes <= maximumEvent else {
+            guard line.readableBytes + (data?.readableBytes ?? 0) + part.readableBytes <= maximumEvent else {
                 throw SignalRError(.messageTooLarge, "the server sent an event of more than \(maximumEvent) bytes")
             }
             line.writeBuffer(&part)
@@ -40,9 +39,7 @@ struct EventStreamParser {
         // Not kept: it would be as large as the longest line so far.
         defer { line = ByteBuffer() }
         guard line.readableBytes > 0 else {
-            if hasData { event(data) }
-            data = ByteBuffer()
-            hasData = false
+            if let data = data.take() { event(data) }
             return
         }
         let name = "data".utf8
@@ -52,8 +49,7 @@ struct EventStreamParser {
             guard colon == 0x3A else { return }
             if line.getInteger(at: line.readerIndex, as: UInt8.self) == 0x20 { line.moveReaderIndex(forwardBy: 1) }
         }
-        if hasData { data.writeInteger(UInt8(0x0A)) }
-        hasData = true
-        data.writeBuffer(&line)
+        if data == nil { data = ByteBuffer() } else { data?.writeInteger(UInt8(0x0A)) }
+        data?.writeBuffer(&line)
     }
 }

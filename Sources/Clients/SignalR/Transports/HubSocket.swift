@@ -7,7 +7,6 @@ import NIOHTTP1
 package final class HubSocket {
     /// The longest that each step of opening may take.
     private static var timeout: TimeAmount { .seconds(15) }
-    /// Bytes of the largest frame that the server may send.
     private static var maximumFrame: Int { 1 << 20 }
 
     private let closed: (SignalRError?) -> Void
@@ -36,7 +35,7 @@ package final class HubSocket {
                 received: { [weak self] in if self?.isOver == false { received($0) } },
                 closed: { [weak self] in self?.end($0) }, becameWritable: {}))
         self.transport = transport
-        let dialer = Dialer(eventLoop: eventLoop, timeout: Self.timeout, tls: TLSContext(nil))
+        let dialer = Dialer(eventLoop: eventLoop, timeout: Self.timeout, tls: nil)
         let headers = HTTPHeaders([("User-Agent", "SignalR-Swift")])
         WebSocketUpgrade.open(dialer, address, headers: headers, transport: transport, maximumFrame: Self.maximumFrame)
             .assumeIsolated().whenComplete { [weak self] result in

@@ -20,7 +20,6 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     private let opcode: WebSocketOpcode
     private let events: TransportEvents
     private var context: ChannelHandlerContext?
-    /// Succeeds when the WebSocket has ended.
     private var closed: EventLoopPromise<Void>?
     /// The data of the newest ping received while the peer was not reading. Only this one needs an answer (RFC 6455,
     /// 5.5.3).
@@ -92,22 +91,16 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         guard frame.maskKey == nil else { return violate("a masked frame", context) }
         guard frame.reservedBits.isEmpty else { return violate("reserved bits", context) }
         switch frame.opcode {
-        case .text, .binary:
-            guard !isInMessage else { return violate("a new message within another", context) }
+        case .text, .binary, .continuation:
+            guard isInMessage == (frame.opcode == .continuation) else {
+                return violate(isInMessage ? "a new message within another" : "a continuation of nothing", context)
+            }
             isInMessage = !frame.fin
-            receive(frame.data)
-        case .continuation:
-            guard isInMessage else { return violate("a continuation of nothing", context) }
-            isInMessage = !frame.fin
-            receive(frame.data)
-        case .ping:
-            receivePing(frame.data, context)
-        case .pong:
-            break
-        case .connectionClose:
-            receiveClose(frame.data, context)
-        default:
-            violate("an unknown opcode", context)
+            if frame.data.readableBytes > 0, !isClosing { events.received(frame.data) }
+        case .ping: receivePing(frame.data, context)
+        case .pong: break
+        case .connectionClose: receiveClose(frame.data, context)
+        default: violate("an unknown opcode", context)
         }
     }
 
@@ -153,10 +146,6 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         }
     }
 
-    private func receive(_ bytes: ByteBuffer) {
-        if bytes.readableBytes > 0, !isClosing { events.received(bytes) }
-    }
-
     /// A peer that sends pings without reading the answers could otherwise fill the memory with them.
     private func receivePing(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
         guard !isClosing else { return }
@@ -171,9 +160,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         var data = data
         let code = data.readWebSocketErrorCode() ?? .normalClosure
         if !isClosing {
-            switch code {
-            case .normalClosure, .goingAway: break
-            default:
+            if code != .normalClosure, code != .goingAway {
                 let text = data.readString(length: data.readableBytes) ?? ""
                 let number = UInt16(webSocketErrorCode: code)
                 reason = SignalRError(

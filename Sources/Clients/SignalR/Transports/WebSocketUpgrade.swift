@@ -10,17 +10,14 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
 
     private let address: HubAddress
     private let transport: WebSocketTransport
-    private var context: ChannelHandlerContext?
     /// Set from the start until the upgrade succeeds or fails.
-    private var opened: EventLoopPromise<any Channel>?
+    private var opened: (promise: EventLoopPromise<any Channel>, channel: any Channel)?
 
     private init(_ address: HubAddress, _ transport: WebSocketTransport) {
         self.address = address
         self.transport = transport
     }
 
-    /// Opens a WebSocket at an address.
-    ///
     /// - Parameters:
     ///   - transport: receives the frames.
     ///   - maximumFrame: bytes of the largest frame.
@@ -45,7 +42,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
             do {
                 let channel = try result.get()
                 let upgrade = try channel.pipeline.syncOperations.handler(type: WebSocketUpgrade.self)
-                upgrade.begin(opened, headers, within: dialer.timeout)
+                upgrade.begin(channel, opened, headers, within: dialer.timeout)
             } catch {
                 opened.fail(Dialer.explain(error, address))
             }
@@ -53,20 +50,17 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
         return opened.futureResult
     }
 
-    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
-
-    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
-
-    /// Requests the WebSocket.
-    private func begin(_ opened: EventLoopPromise<any Channel>, _ headers: HTTPHeaders, within timeout: TimeAmount) {
-        self.opened = opened
-        guard let context, context.channel.isActive else { return fail(Self.closedInstead) }
-        let deadline = context.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
+    private func begin(
+        _ channel: any Channel, _ opened: EventLoopPromise<any Channel>, _ headers: HTTPHeaders,
+        within timeout: TimeAmount
+    ) {
+        self.opened = (opened, channel)
+        guard channel.isActive else { return fail(Self.closedInstead) }
+        let deadline = channel.eventLoop.assumeIsolated().scheduleTask(in: timeout) { [self] in
             let seconds = timeout.nanoseconds / 1_000_000_000
             fail(SignalRError(.timedOut, "the server did not open the WebSocket within \(seconds) s"))
         }
         opened.futureResult.whenComplete { _ in deadline.cancel() }
-        let channel = context.channel
         let request = HTTPRequest(method: .GET, address: address, headers: headers)
         channel.write(HTTPClientRequestPart.head(request.head), promise: nil)
         channel.writeAndFlush(HTTPClientRequestPart.end(nil)).assumeIsolated().whenFailure { [self] error in
@@ -78,7 +72,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     private func finish(_ channel: any Channel) throws {
         channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         try channel.pipeline.syncOperations.addHandler(transport)
-        opened.take()?.succeed(channel)
+        opened.take()?.promise.succeed(channel)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -107,9 +101,8 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
 
     private func fail(_ error: SignalRError) {
         // It was never started, or has succeeded or failed already.
-        guard let opened = opened.take() else { return }
-        let context = context
-        opened.fail(error)
-        context?.close(promise: nil)
+        guard let (promise, channel) = opened.take() else { return }
+        promise.fail(error)
+        channel.close(promise: nil)
     }
 }
