@@ -190,7 +190,7 @@ public final class OSCBridge: Sendable {
             loop.execute { core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil } }
         }
         // OSC of extensions that HOST_INFO does not name.
-        socket.onBinary = { _ in }
+        socket.ignoreBinary()
         socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
         socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
     }

@@ -26,7 +26,7 @@ struct MetricsSnapshot {
         text.begin("elemental_up", .gauge, "Whether the service is connected: 1 if it is, 0 if not.")
         for (series, _) in services { text.add("elemental_up", series.labels, series.isUp ? 1 : 0) }
         text.begin("elemental_connections", .gauge, "How many services are connected.")
-        text.add("elemental_connections", services.lazy.filter(\.series.isUp).count)
+        text.add("elemental_connections", MetricLabels(), services.lazy.filter(\.series.isUp).count)
         count("elemental_reconnections_total", "How often the service was connected again.", in: &text) { series, _ in
             series.reconnectionCount
         }

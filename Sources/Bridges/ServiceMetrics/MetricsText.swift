@@ -34,9 +34,6 @@ struct MetricsText {
 
     mutating func add(_ name: String, _ labels: MetricLabels, _ value: Int) { add(name, labels, String(value)) }
 
-    /// Adds the only sample of a metric without labels.
-    mutating func add(_ name: String, _ value: Int) { add(name, MetricLabels(), String(value)) }
-
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
     /// A number as the format spells it, with the fewest digits that tell it from its neighbours.
@@ -89,37 +86,20 @@ extension ElementValue {
     /// The components with their numbers as the format spells them; a value with a single one has no name for it. Texts
     /// and data have none.
     func forEachNumber(_ body: (_ component: String, _ number: String) -> Void) {
-        switch self {
-        case .int8(let value): body("", String(value))
-        case .uint8(let value): body("", String(value))
-        case .int16(let value): body("", String(value))
-        case .uint16(let value): body("", String(value))
-        case .int32(let value): body("", String(value))
-        case .uint32(let value): body("", String(value))
-        case .int64(let value): body("", String(value))
-        case .uint64(let value): body("", String(value))
-        case .float(let value): body("", MetricsText.number(value))
-        case .double(let value): body("", MetricsText.number(value))
+        switch plainForm {
+        case .integer(let digits): body("", digits)
+        case .float(let number): body("", MetricsText.number(number))
+        case .double(let number): body("", MetricsText.number(number))
         case .bool(let value): body("", value ? "1" : "0")
-        case .string, .data: break
-        case .float2(let value): Self.forEach(Self.axes, in: value, body)
-        case .float3(let value): Self.forEach(Self.axes, in: value, body)
-        case .float4(let value): Self.forEach(Self.axes, in: value, body)
-        case .float4x4(let matrix):
-            let columns = [matrix.columns.0, matrix.columns.1, matrix.columns.2, matrix.columns.3]
-            for row in 0..<4 {
-                for (position, column) in columns.enumerated() {
-                    body("m\(row)\(position)", MetricsText.number(column[row]))
-                }
+        case .text: break
+        case .floats(let numbers) where numbers.count == 16:
+            // Column by column.
+            for position in 0..<16 {
+                let (row, column) = (position / 4, position % 4)
+                body("m\(row)\(column)", MetricsText.number(numbers[column * 4 + row]))
             }
+        case .floats(let numbers):
+            for (name, number) in zip(["x", "y", "z", "w"], numbers) { body(name, MetricsText.number(number)) }
         }
-    }
-
-    private static let axes = ["x", "y", "z", "w"]
-
-    private static func forEach<Vector: SIMD>(
-        _ names: [String], in vector: Vector, _ body: (String, String) -> Void
-    ) where Vector.Scalar == Float {
-        for position in vector.indices { body(names[position], MetricsText.number(vector[position])) }
     }
 }

@@ -3,19 +3,16 @@ internal import NIOCore
 internal import NIOPosix
 internal import Support
 
-/// A server's open ports. Nothing is accepted before ``accept(_:)``.
+/// A server's open ports. Nothing is accepted before ``accept()``.
 struct Listeners: Sendable {
     let host: String
     let port: Int
     let address: IPAddress?
-    let channels: [KeptChannel]
-    private let core: Locked<NIOLoopBound<ServerCore>?>
-    private let eventLoop: any EventLoop
+    private let channels: [KeptChannel]
 
     static func bind(
-        _ options: WebServerOptions, on eventLoop: any EventLoop, logger: Logger
+        _ options: WebServerOptions, _ core: NIOLoopBoundBox<ServerCore>, on eventLoop: any EventLoop, logger: Logger
     ) async throws -> Listeners {
-        let core = Locked<NIOLoopBound<ServerCore>?>(nil)
         @Sendable func open(_ address: SocketAddress) async throws -> any Channel {
             try await bootstrap(core, options, eventLoop, logger).bind(to: address).get()
         }
@@ -43,18 +40,17 @@ struct Listeners: Sendable {
             KeptChannel(channel) { [address = channel.localAddress] in
                 guard let address else { throw ChannelError.unknownLocalAddress }
                 let channel = try await open(address)
-                if core.withLock({ $0 != nil }) { try await channel.setOption(.autoRead, value: true).get() }
+                try await channel.setOption(.autoRead, value: true).get()
                 return channel
             } tell: { event in
                 eventLoop.execute { options.onListening(event, port) }
             }
         }
-        return Listeners(host: host, port: port, address: address, channels: kept, core: core, eventLoop: eventLoop)
+        return Listeners(host: host, port: port, address: address, channels: kept)
     }
 
     private static func bootstrap(
-        _ core: Locked<NIOLoopBound<ServerCore>?>, _ options: WebServerOptions, _ eventLoop: any EventLoop,
-        _ logger: Logger
+        _ core: NIOLoopBoundBox<ServerCore>, _ options: WebServerOptions, _ eventLoop: any EventLoop, _ logger: Logger
     ) -> ServerBootstrap {
         let high = max(options.limits.outboundHighWatermark, 2)
         return ServerBootstrap(group: eventLoop)
@@ -75,7 +71,7 @@ struct Listeners: Sendable {
             )
             .childChannelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 16_384))
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try core.withLock { $0 }?.value.receive(channel) }
+                channel.eventLoop.makeCompletedFuture { try core.value.receive(channel) }
             }
     }
 
@@ -89,16 +85,11 @@ struct Listeners: Sendable {
     }
 
     /// Begins to accept connections.
-    func accept(_ core: NIOLoopBound<ServerCore>) async {
-        self.core.withLock { $0 = core }
+    func accept() async {
         for channel in channels { try? await channel.channel.setOption(.autoRead, value: true).get() }
     }
 
-    func close() async {
-        for channel in channels { await channel.close() }
-        // It refers to what refers to this.
-        core.withLock { $0 = nil }
-    }
+    func close() async { for channel in channels { await channel.close() } }
 
     private static func explain(_ error: any Error, _ options: WebServerOptions) -> WebServerError {
         let port = "port \(options.port)"

@@ -8,19 +8,19 @@ internal import Support
 /// use. It answers GET and HEAD alone, reads no bodies, and bounds whatever a client can use.
 package final class WebServer: Sendable {
     private enum State {
-        case new
-        case starting
-        case running(Listeners, NIOLoopBound<ServerCore>)
-        case stopped
+        case new, starting
+        case running(Listeners)
+        case stopped(Task<Void, Never>)
     }
 
     /// Everything of the server runs there.
     package let eventLoop: any EventLoop
     private let options: WebServerOptions
-    private let routes: WebRoutes
     private let logger: Logger
+    private let core: NIOLoopBoundBox<ServerCore>
+    /// Open while there are no connections.
+    private let empty = Latch()
     private let state = Locked(State.new)
-    private let stopping = Locked<Task<Void, Never>?>(nil)
 
     package init(
         _ options: WebServerOptions, routes: WebRoutes,
@@ -28,9 +28,11 @@ package final class WebServer: Sendable {
         logger: Logger = Logger(label: "web", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
         self.options = options
-        self.routes = routes
         self.logger = logger.printable
         self.eventLoop = eventLoop
+        empty.open()
+        core = .makeBoxSendingValue(
+            ServerCore(options, routes, empty, on: eventLoop, logger: self.logger), eventLoop: eventLoop)
     }
 
     /// Begins to listen. Once.
@@ -46,63 +48,48 @@ package final class WebServer: Sendable {
         }
         guard isNew else { throw WebServerError(.stopped, "the web server was started before") }
         let tls = try options.tls.map { try Self.context($0) }
-        let listeners = try await Listeners.bind(options, on: eventLoop, logger: logger)
-        let core = await eventLoop.run { [options, routes, logger, eventLoop] in
-            let rules = AccessRules(options, address: listeners.address, port: listeners.port)
-            return NIOLoopBound(
-                ServerCore(options, routes, rules, tls: tls, on: eventLoop, logger: logger), eventLoop: eventLoop)
-        }
+        await eventLoop.run { [core] in core.value.tls = tls }
+        let listeners = try await Listeners.bind(options, core, on: eventLoop, logger: logger)
         let isStarted = state.withLock { state in
             guard case .starting = state else { return false }
-            state = .running(listeners, core)
+            state = .running(listeners)
             return true
         }
         guard isStarted else {
             await listeners.close()
             throw WebServerError(.stopped, "the web server was stopped while it started")
         }
-        await listeners.accept(core)
+        await eventLoop.run { [core] in core.value.listen(at: listeners.address, port: listeners.port) }
+        await listeners.accept()
         return (listeners.host, listeners.port)
     }
 
     /// Closes everything: sends WebSockets the code 1001 and waits for the clients, though no longer than
     /// ``WebServerLimits/stopTimeout`` and as long again.
     package func stop() async {
-        let task = stopping.withLock { stopping in
-            if let stopping { return stopping }
+        let task = state.withLock { state in
+            if case .stopped(let task) = state { return task }
+            let listeners: Listeners? = if case .running(let listeners) = state { listeners } else { nil }
             // A task of its own: a cancelled caller waits for it all the same.
-            let task = Task { await self.end() }
-            stopping = task
+            let task = Task { await self.end(listeners) }
+            state = .stopped(task)
             return task
         }
         await task.value
     }
 
-    private func end() async {
-        let last = state.withLock { state in
-            defer { state = .stopped }
-            return state
-        }
-        if case .running(let listeners, let core) = last {
-            // First, so that no answer of the last moment promises another.
-            await eventLoop.run { core.value.stop() }
-            await listeners.close()
-            await wait(for: core)
-            await eventLoop.run { core.value.abort() }
-            await wait(for: core)
-        }
-    }
-
-    private func wait(for core: NIOLoopBound<ServerCore>) async {
-        let done = Latch()
-        eventLoop.execute { core.value.empty().whenComplete { _ in done.open() } }
-        _ = await done.wait(options.limits.stopTimeout, on: eventLoop)
+    private func end(_ listeners: Listeners?) async {
+        // First, so that no answer of the last moment promises another.
+        await eventLoop.run { [core] in core.value.stop() }
+        await listeners?.close()
+        _ = await empty.wait(options.limits.stopTimeout, on: eventLoop)
+        await eventLoop.run { [core] in core.value.abort() }
+        _ = await empty.wait(options.limits.stopTimeout, on: eventLoop)
     }
 
     /// The open connections, and those of them that are WebSockets.
     package func counts() async -> (connections: Int, sockets: Int) {
-        guard case .running(_, let core) = state.withLock({ $0 }) else { return (0, 0) }
-        return await eventLoop.run { (core.value.connectionCount, core.value.socketCount) }
+        await eventLoop.run { [core] in (core.value.connectionCount, core.value.socketCount) }
     }
 
     private static func context(_ tls: WebServerTLS) throws -> NIOSSLContext {

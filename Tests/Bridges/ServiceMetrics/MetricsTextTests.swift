@@ -26,7 +26,7 @@ struct MetricsTextTests {
         let text = text { text in
             text.begin("elemental_up", .gauge, "Whether it is connected.")
             text.add("elemental_up", MetricLabels().with("service", "robot").with("device", "Rover"), 1)
-            text.add("elemental_connections", 3)
+            text.add("elemental_connections", MetricLabels(), 3)
         }
         #expect(
             text == """

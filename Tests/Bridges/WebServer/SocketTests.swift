@@ -21,7 +21,6 @@ struct SocketTests {
             #expect(try await client.frame().opcode == 10)
             try await eventually("both have arrived") { fixture.sockets.texts.withLock { $0 } == ["hello", "é"] }
             try await fixture.on(0) { socket in
-                #expect(socket.isLoopback)
                 #expect(!socket.isEncrypted)
                 #expect(socket.isWritable)
                 socket.send(EncodedFrame(text: ByteBuffer(string: "one")))

@@ -19,14 +19,15 @@ struct TimeLimitTests {
         init() throws {
             let (loop, sockets, closedCount) = (loop, sockets, closedCount)
             let options = WebServerOptions()
-            let routes = WebRoutes(files: ["/": WebFile(contentType: "text/html", bytes: Array("<p>page".utf8))]) {
+            let routes = WebRoutes(files: ["/": WebFile(contentType: "text/html", bytes: ByteBuffer(string: "<p>page"))]
+            ) {
                 socket in
                 sockets.withLock { $0.append(NIOLoopBound(socket, eventLoop: loop)) }
                 socket.onClose = { closedCount.withLock { $0 += 1 } }
             }
             let core = ServerCore(
-                options, routes, AccessRules(options, address: IPAddress(literal: "127.0.0.1"), port: 8080), tls: nil,
-                on: loop, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                options, routes, Latch(), on: loop, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            core.listen(at: IPAddress(literal: "127.0.0.1"), port: 8080)
             channel = EmbeddedChannel(loop: loop)
             try core.receive(channel)
             channel.connect(to: try SocketAddress(ipAddress: "127.0.0.1", port: 8080), promise: nil)

@@ -18,8 +18,8 @@ final class WebServerFixture: Sendable {
     }
 
     private static let files = [
-        "/": WebFile(contentType: "text/html; charset=utf-8", bytes: Array("<p>page".utf8)),
-        "/big": WebFile(contentType: "application/octet-stream", bytes: [UInt8](repeating: 7, count: 1 << 20)),
+        "/": WebFile(contentType: "text/html; charset=utf-8", bytes: ByteBuffer(string: "<p>page")),
+        "/big": WebFile(contentType: "application/octet-stream", bytes: ByteBuffer(repeating: 7, count: 1 << 20)),
     ]
 
     /// Starts a server on a port that the system chooses, and stops it after the body.

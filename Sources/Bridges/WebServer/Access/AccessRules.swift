@@ -9,30 +9,29 @@ internal import Support
 /// keeps it out. Browsers send Sec-Fetch-Site only to loopback and https, so it is not relied on.
 struct AccessRules {
     private let scheme: String
-    /// The server's.
-    private let port: Int
-    private let hosts: Set<WebHost>
+    /// The server's; `nil` before it listens.
+    private var port: Int?
+    private var hosts: Set<WebHost>
     private let publicOrigin: WebOrigin?
     private let acceptsNoHost: Bool
     private var own: OwnAddresses?
 
-    /// - Parameter address: the address that the server listens on.
-    init(_ options: WebServerOptions, address: IPAddress?, port: Int) {
-        self.port = port
+    init(_ options: WebServerOptions) {
         acceptsNoHost = options.acceptsNoHost
         publicOrigin = options.publicOrigin
         scheme = options.tls == nil ? "http" : "https"
-        var hosts = Set(options.hosts.compactMap { WebHost(option: $0) })
+        hosts = Set(options.hosts.compactMap { WebHost(option: $0) })
         hosts.formUnion(["localhost", "127.0.0.1", "[::1]"].compactMap { WebHost($0) })
-        if options.acceptsOwnAddresses, let name = HostName.known {
-            hosts.formUnion([name, name + ".local"].compactMap { WebHost($0) })
-        }
-        if options.acceptsOwnAddresses || address?.isWildcard == true {
-            own = OwnAddresses()
-        } else if let address {
-            hosts.insert(.address(address))
-        }
-        self.hosts = hosts
+        guard options.acceptsOwnAddresses else { return }
+        own = OwnAddresses()
+        if let name = HostName.known { hosts.formUnion([name, name + ".local"].compactMap { WebHost($0) }) }
+    }
+
+    /// The server listens there.
+    mutating func listen(at address: IPAddress?, port: Int) {
+        self.port = port
+        guard own == nil, let address else { return }
+        if address.isWildcard { own = OwnAddresses() } else { hosts.insert(.address(address)) }
     }
 
     /// Why a request is refused; `nil` if it is not.

@@ -11,14 +11,12 @@ struct Router {
     }
 
     private let routes: WebRoutes
-    private let needsToken: Bool
-    private var rules: AccessRules
+    var rules: AccessRules
     private var tokens: TokenGuard
 
-    init(_ options: WebServerOptions, _ routes: WebRoutes, _ rules: AccessRules) {
+    init(_ options: WebServerOptions, _ routes: WebRoutes) {
         self.routes = routes
-        self.rules = rules
-        needsToken = options.token != nil
+        rules = AccessRules(options)
         tokens = TokenGuard(options)
     }
 
@@ -74,7 +72,6 @@ struct Router {
         _ route: @escaping @Sendable () async -> WebResponse, _ head: HTTPRequestHead, from host: IPAddress,
         at now: NIODeadline
     ) -> Decision {
-        guard needsToken else { return .generate(route) }
         switch tokens.check(head.bearer, from: host, at: now) {
         case .accepted: return .generate(route)
         case .wrong:
@@ -156,5 +153,29 @@ extension HTTPRequestHead {
         let values = headers["authorization"]
         guard values.count == 1, values[0].prefix(7).lowercased() == "bearer " else { return nil }
         return String(values[0].dropFirst(7).drop { $0 == " " })
+    }
+}
+
+/// What a web server has to offer.
+package struct WebRoutes: Sendable {
+    /// Files by path, such as "/" and "/page.js".
+    package var files: [String: WebFile]
+    /// Answers made for each request, by path. Where the server has a token they need it, as a Bearer's.
+    package var generated: [String: @Sendable () async -> WebResponse]
+    /// Makes the answer for any other path; `nil` for status 404. Where the server has a token it is needed, as above.
+    package var others: (@Sendable (WebRequest) async -> WebResponse)?
+    /// Where browsers open WebSockets; `nil` without ``onSocket``.
+    package var socketPath: String
+    /// Called on the server's event loop with each new WebSocket. It sets the connection's handlers.
+    package var onSocket: (@Sendable (WebSocketConnection) -> Void)?
+
+    package init(
+        files: [String: WebFile] = [:], generated: [String: @Sendable () async -> WebResponse] = [:],
+        socketPath: String = "/live", onSocket: (@Sendable (WebSocketConnection) -> Void)? = nil
+    ) {
+        self.files = files
+        self.generated = generated
+        self.socketPath = socketPath
+        self.onSocket = onSocket
     }
 }

@@ -7,47 +7,48 @@ internal import Support
 
 /// What a server's connections share. On its event loop only.
 final class ServerCore {
-    /// Connections that are only told that they are too many.
     private static var maximumTurnedAway: Int { 32 }
-
-    struct TooManyConnections: Error {}
 
     let eventLoop: any EventLoop
     let limits: WebServerLimits
-    let tls: NIOSSLContext?
+    /// Set before the server listens.
+    var tls: NIOSSLContext?
     private let networks: [IPNetwork]?
     private let routes: WebRoutes
     private let logger: Logger
     private var router: Router
     private var isStopping = false
 
-    /// Connections that were admitted.
     private var channels: [ObjectIdentifier: (channel: any Channel, requests: RequestHandler)] = [:]
     private var admissions: Admissions
-    private var turnedAway: [ObjectIdentifier: any Channel] = [:]
+    /// Connections that are only told that they are too many.
+    private var turnedAwayCount = 0
     private var sockets: [ObjectIdentifier: WebSocketConnection] = [:]
     private var lastSocket: UInt64 = 0
     private var computingCount = 0
     private var unflushed: [WebSocketConnection] = []
     private var dated: (time: time_t, text: String) = (-1, "")
     private var nextWarning = NIODeadline.uptimeNanoseconds(0)
-    private var onEmpty: EventLoopPromise<Void>?
+    /// Open while there are no connections.
+    private let empty: Latch
 
     init(
-        _ options: WebServerOptions, _ routes: WebRoutes, _ rules: AccessRules, tls: NIOSSLContext?,
-        on eventLoop: any EventLoop, logger: Logger
+        _ options: WebServerOptions, _ routes: WebRoutes, _ empty: Latch, on eventLoop: any EventLoop, logger: Logger
     ) {
         self.eventLoop = eventLoop
         self.routes = routes
-        self.tls = tls
+        self.empty = empty
         self.logger = logger
         limits = options.limits
         networks = options.networks
         admissions = Admissions(options.limits)
-        router = Router(options, routes, rules)
+        router = Router(options, routes)
     }
 
-    var connectionCount: Int { channels.count + turnedAway.count }
+    /// The server listens there.
+    func listen(at address: IPAddress?, port: Int) { router.rules.listen(at: address, port: port) }
+
+    var connectionCount: Int { channels.count }
     var socketCount: Int { sockets.count }
 
     // MARK: - Connections
@@ -61,19 +62,21 @@ final class ServerCore {
         if let networks, !host.isLoopback, !networks.contains(where: { $0.contains(host) }) {
             throw ChannelError.ioOnClosedChannel
         }
-        let id = ObjectIdentifier(channel)
         let isAdmitted = admissions.admit(host)
-        let requests = RequestHandler(core: self, host: host, isOneTooMany: !isAdmitted)
-        if isAdmitted {
-            keep(channel, requests, host)
-        } else {
+        if !isAdmitted {
             warn("a connection too many was refused", host)
-            guard tls == nil, turnedAway.count < Self.maximumTurnedAway else { throw TooManyConnections() }
-            turnedAway[id] = channel
-            channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
-                turnedAway[id] = nil
-                checkEmpty()
-            }
+            guard tls == nil, turnedAwayCount < Self.maximumTurnedAway else { throw ChannelError.ioOnClosedChannel }
+            turnedAwayCount += 1
+        }
+        let id = ObjectIdentifier(channel)
+        let requests = RequestHandler(core: self, host: host, isOneTooMany: !isAdmitted)
+        channels[id] = (channel, requests)
+        empty.close()
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
+            channels[id] = nil
+            sockets.removeValue(forKey: id)?.end()
+            if isAdmitted { admissions.release(host) } else { turnedAwayCount -= 1 }
+            if channels.isEmpty { empty.open() }
         }
         let pipeline = channel.pipeline.syncOperations
         if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
@@ -84,17 +87,6 @@ final class ServerCore {
         let parser = ByteToMessageHandler(
             HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: parsing))
         try pipeline.addHandlers(ArrivalHandler(requests), parser, requests)
-    }
-
-    private func keep(_ channel: any Channel, _ requests: RequestHandler, _ host: IPAddress) {
-        let id = ObjectIdentifier(channel)
-        channels[id] = (channel, requests)
-        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in
-            channels[id] = nil
-            sockets.removeValue(forKey: id)?.end()
-            admissions.release(host)
-            checkEmpty()
-        }
     }
 
     // MARK: - Requests
@@ -175,25 +167,12 @@ final class ServerCore {
         isStopping = true
         for (id, entry) in channels where sockets[id] == nil { entry.requests.stop() }
         for connection in sockets.values { connection.close(code: 1001, reason: "the server is stopping") }
-        for channel in turnedAway.values { channel.close(promise: nil) }
-    }
-
-    /// Succeeds when no connections are left.
-    func empty() -> EventLoopFuture<Void> {
-        let promise = onEmpty ?? eventLoop.makePromise()
-        onEmpty = promise
-        checkEmpty()
-        return promise.futureResult
     }
 
     /// Closes what is left.
     func abort() {
         for connection in sockets.values { connection.abort() }
         for entry in channels.values { entry.channel.close(promise: nil) }
-    }
-
-    private func checkEmpty() {
-        if connectionCount == 0 { onEmpty.take()?.succeed() }
     }
 
     // MARK: - Log

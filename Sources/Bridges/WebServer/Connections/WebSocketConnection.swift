@@ -13,14 +13,9 @@ package final class WebSocketConnection {
 
     /// Unlike that of any other connection of the server.
     package let id: UInt64
-    /// Whether the browser runs on this machine.
-    package let isLoopback: Bool
     package let isEncrypted: Bool
     /// Called with each complete text message, valid UTF-8 of at most ``WebServerLimits/maximumMessageBytes``.
     package var onText: ((ByteBuffer) -> Void)?
-    /// Called with each complete binary message, of the same length at most. Without it a binary frame closes the
-    /// connection.
-    package var onBinary: ((ByteBuffer) -> Void)? { didSet { assembler.takesBinary = onBinary != nil } }
     /// Called when the connection has room again after it had none.
     package var onWritable: (() -> Void)?
     /// Called once, when the connection has ended or is about to: nothing is received or sent afterwards.
@@ -47,11 +42,13 @@ package final class WebSocketConnection {
         self.channel = channel
         self.host = host
         self.core = core
-        isLoopback = host.isLoopback
         isEncrypted = core.tls != nil
         lastArrival = channel.eventLoop.now
         assembler = MessageAssembler(core.limits, at: lastArrival)
     }
+
+    /// Ignores binary messages, which close the connection otherwise.
+    package func ignoreBinary() { assembler.ignoresBinary = true }
 
     /// Whether little enough waits to be sent. Somebody who sends without looking at this fills the connection's bound,
     /// which ends it.
@@ -149,7 +146,7 @@ package final class WebSocketConnection {
     private func notifyClosed() {
         let onClose = onClose.take()
         // What they hold may hold this.
-        (onText, onBinary, onWritable, unansweredPing) = (nil, nil, nil, nil)
+        (onText, onWritable, unansweredPing) = (nil, nil, nil)
         onClose?()
     }
 
@@ -165,7 +162,6 @@ package final class WebSocketConnection {
         switch assembler.receive(frame, at: lastArrival) {
         case .nothing: break
         case .text(let bytes): onText?(bytes)
-        case .binary(let bytes): onBinary?(bytes)
         case .ping(let data): receivePing(data)
         case .failed(let code, let reason): close(code: code, reason: reason)
         case .closed(let code): close(code == 1005 ? 1000 : code, "", isAnswer: true)

@@ -31,13 +31,6 @@ enum WebHost: Hashable, Sendable {
         }
     }
 
-    var isLoopback: Bool {
-        switch self {
-        case .name(let name): name == "localhost"
-        case .address(let address): address.isLoopback
-        }
-    }
-
     private static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
         return name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in

@@ -23,10 +23,6 @@ package struct WebFile: Sendable {
         let hash = bytes.withUnsafeReadableBytes { $0.fnv1a }
         tag = "\"\(String(hash, radix: 16))-\(String(bytes.readableBytes, radix: 16))\""
     }
-
-    package init(contentType: String, bytes: [UInt8]) {
-        self.init(contentType: contentType, bytes: ByteBuffer(bytes: bytes))
-    }
 }
 
 /// An answer.

@@ -8,7 +8,6 @@ struct MessageAssembler {
         /// Nothing to do, such as for a pong or a part of a message.
         case nothing
         case text(ByteBuffer)
-        case binary(ByteBuffer)
         case ping(ByteBuffer)
         /// The browser closes; the code is its own, or 1005 if it sent none.
         case closed(UInt16)
@@ -16,8 +15,8 @@ struct MessageAssembler {
         case failed(code: UInt16, reason: String)
     }
 
-    /// Whether binary messages are understood.
-    var takesBinary = false
+    /// Whether binary messages are ignored, instead of being an error.
+    var ignoresBinary = false
     private let maximumBytes: Int
     private let maximumFragments: Int
     private var bucket: TokenBucket
@@ -37,7 +36,7 @@ struct MessageAssembler {
         switch frame.opcode {
         case .text, .binary:
             let isText = frame.opcode == .text
-            guard isText || takesBinary else {
+            guard isText || ignoresBinary else {
                 return .failed(code: 1003, reason: "binary messages are not understood")
             }
             guard partial == nil else { return .failed(code: 1002, reason: "a message within another") }
@@ -77,7 +76,7 @@ struct MessageAssembler {
 
     private func complete(_ bytes: ByteBuffer, _ isText: Bool) -> Step {
         guard bytes.readableBytes <= maximumBytes else { return tooLarge }
-        guard isText else { return .binary(bytes) }
+        guard isText else { return .nothing }
         return Self.isText(bytes) ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
     }
 

@@ -140,7 +140,7 @@ enum EventExamples {
             Notice.osc(.overloaded(reason: "much")),
             Notice.osc(.unknownAddress(surface: "pi:1", "/x")),
             Notice.osc(.failedToListen(error, retryIn: delay)),
-            Notice.osc(.shown(key, prefix: "/Rover/")), MetricsEvent(text: "elemental_up 1"),
+            Notice.osc(.shown(key, prefix: "/Rover/")), Notice.metrics("elemental_up 1"),
         ]
     }
 
