@@ -123,7 +123,8 @@ public final class OSCBridge: Sendable {
         webOptions.acceptsOwnAddresses = !options.allowedNetworks.isEmpty
         webOptions.acceptsNoHost = true
         webOptions.onListening = { [loop] event, _ in loop.execute { self.tell(event) } }
-        var routes = WebRoutes(socketPath: "/")
+        var routes = WebRoutes()
+        routes.socketPath = "/"
         routes.others = { await self.answer($0) }
         routes.onSocket = { self.add($0) }
         return WebServer(webOptions, routes: routes, logger: logger)

@@ -14,7 +14,6 @@ struct ServiceSeries: Sendable {
     /// The traffic of the devices before it.
     private(set) var pastTraffic = MetricsSample()
     private var positions = ElementPositions()
-    private var wasUp = false
 
     init(_ key: ServiceKey) {
         labels = MetricLabels().with("service", key.service ?? "").with("device", key.name)
@@ -29,12 +28,23 @@ struct ServiceSeries: Sendable {
 
     /// The service is connected, or its catalogue or this client's role has changed.
     mutating func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
-        let isSameConnection = isUp && self.device === device
-        if !isUp, wasUp { reconnectionCount += 1 }
-        if let old = self.device, old !== device { pastTraffic.add(MetricsSample(old.statistics)) }
+        if let old = self.device {
+            if !isUp { reconnectionCount += 1 }
+            if old !== device { pastTraffic.add(MetricsSample(old.statistics)) }
+        }
         self.device = device
-        (isUp, wasUp) = (true, true)
-        use(catalogue, keepsValues: isSameConnection)
+        isUp = true
+        let known = elements
+        elements = []
+        positions = ElementPositions()
+        var used: Set<MetricLabels> = []
+        for definition in catalogue {
+            let labels = labels.with("element", definition.name)
+            guard used.insert(labels).inserted else { continue }
+            positions[definition.id] = elements.count
+            elements.append(
+                known.first { $0.definition == definition } ?? ElementSeries(definition: definition, labels: labels))
+        }
     }
 
     /// The connection is lost or not established yet: what the values are is not known.
@@ -48,23 +58,6 @@ struct ServiceSeries: Sendable {
         guard isUp, let position = positions[id] else { return }
         elements[position].note(value, at: time)
     }
-
-    private mutating func use(_ catalogue: ElementCatalogue, keepsValues: Bool) {
-        let known = elements
-        elements = []
-        positions = ElementPositions()
-        var used: Set<MetricLabels> = []
-        for definition in catalogue {
-            var series = ElementSeries(definition, of: labels)
-            guard used.insert(series.labels).inserted else { continue }
-            if let before = known.first(where: { $0.definition == definition }) {
-                series.updated = before.updated
-                if keepsValues { series.value = before.value }
-            }
-            positions[definition.id] = elements.count
-            elements.append(series)
-        }
-    }
 }
 
 /// One element of a service.
@@ -76,11 +69,6 @@ struct ElementSeries: Sendable {
     var value: ElementValue?
     /// When it arrived, in seconds since 1970.
     var updated: Double?
-
-    init(_ definition: ElementDefinition, of service: MetricLabels) {
-        self.definition = definition
-        labels = service.with("element", definition.name)
-    }
 
     mutating func note(_ value: ElementValue, at time: Double) {
         updated = time

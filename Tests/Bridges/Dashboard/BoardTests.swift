@@ -108,7 +108,7 @@ struct BoardTests {
 
     @Test
     func aPageThatOnlyReadsSaysWhy() async throws {
-        let policy = BoardPolicy(allowsControl: false, allowsPairing: false, reason: "the network could listen")
+        let policy = BoardPolicy(reason: "the network could listen")
         try await DashboardFixture.with(Self.elements, policy: policy) { fixture in
             let got = Locked(0)
             fixture.service.onAnyValue { _, _, _ in got.withLock { $0 += 1 } }

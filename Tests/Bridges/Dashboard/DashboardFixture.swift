@@ -23,7 +23,7 @@ struct DashboardFixture: Sendable {
     ///
     /// - Parameter others: the ports of further services that it shows.
     static func with(
-        _ elements: ElementCatalogue, others: [Int] = [], policy: BoardPolicy = .full, token: String? = nil,
+        _ elements: ElementCatalogue, others: [Int] = [], policy: BoardPolicy = BoardPolicy(), token: String? = nil,
         helloTimeout: Duration? = nil, _ body: (DashboardFixture) async throws -> Void
     ) async throws {
         let service = makeService(elements, port: try PortLease.port())
@@ -37,7 +37,7 @@ struct DashboardFixture: Sendable {
 
     /// Runs a dashboard of the services at those ports during the body, which is passed the page's port.
     static func with(
-        _ servicePorts: [Int], policy: BoardPolicy = .full, token: String? = nil,
+        _ servicePorts: [Int], policy: BoardPolicy = BoardPolicy(), token: String? = nil,
         helloTimeout: Duration? = nil, connect: ConnectOptions = ConnectOptions(), _ body: (Int) async throws -> Void
     ) async throws {
         var session = FollowerOptions(name: "page")

@@ -19,9 +19,9 @@ struct TimeLimitTests {
         init() throws {
             let (loop, sockets, closedCount) = (loop, sockets, closedCount)
             let options = WebServerOptions()
-            let routes = WebRoutes(files: ["/": WebFile(contentType: "text/html", bytes: ByteBuffer(string: "<p>page"))]
-            ) {
-                socket in
+            var routes = WebRoutes()
+            routes.files["/"] = WebFile(contentType: "text/html", bytes: ByteBuffer(string: "<p>page"))
+            routes.onSocket = { socket in
                 sockets.withLock { $0.append(NIOLoopBound(socket, eventLoop: loop)) }
                 socket.onClose = { closedCount.withLock { $0 += 1 } }
             }

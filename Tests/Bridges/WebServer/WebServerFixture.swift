@@ -34,10 +34,12 @@ final class WebServerFixture: Sendable {
         options.limits.areForTests()
         change(&options)
         let sockets = Sockets()
-        var offered = WebRoutes(
-            files: files,
-            generated: ["/metrics": { WebResponse(contentType: "text/plain", body: ByteBuffer(string: "up 1\n")) }],
-            onSocket: { sockets.add($0) })
+        var offered = WebRoutes()
+        offered.files = files
+        offered.generated = [
+            "/metrics": { WebResponse(contentType: "text/plain", body: ByteBuffer(string: "up 1\n")) }
+        ]
+        offered.onSocket = { sockets.add($0) }
         routes(&offered)
         let server = WebServer(options, routes: offered)
         sockets.server.withLock { $0 = server }

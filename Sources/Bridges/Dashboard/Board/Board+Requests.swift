@@ -13,7 +13,7 @@ extension Board {
         func refuse(_ reason: String) {
             viewer.socket.send(PageMessage.refused(number, id, reason, request: request))
         }
-        guard policy.allowsControl else { return refuse(policy.reason ?? "this page only reads") }
+        if let reason = policy.reason { return refuse(reason) }
         guard let service = services[number], let device = service.device, service.isConnected,
             let element = service.catalogue?[id: id]
         else { return refuse("the service is not connected") }
@@ -39,7 +39,7 @@ extension Board {
         func refuse(_ reason: String) {
             viewer.socket.send(PageMessage.notPaired(number, reason, code: nil, request: request))
         }
-        guard policy.allowsPairing else { return refuse(policy.reason ?? "this page does not pair") }
+        if let reason = policy.reason { return refuse(reason) }
         guard let service = services[number] else { return refuse("the service is gone") }
         guard code.utf8.count == 6, code.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
             return refuse("the code has six digits")

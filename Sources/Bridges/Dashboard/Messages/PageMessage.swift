@@ -12,7 +12,7 @@ enum PageMessage {
             "hello",
             [
                 ("version", .integer(1)), ("host", .string(host)), ("control", .bool(policy.allowsControl)),
-                ("pairing", .bool(policy.allowsPairing)), ("why", .optional(policy.reason)),
+                ("pairing", .bool(policy.allowsControl)), ("why", .optional(policy.reason)),
             ])
     }
 
@@ -92,7 +92,7 @@ extension PageMessage {
                 ("security", .optional(found?.security?.rawValue)), ("encrypted", .bool(service.isEncrypted)),
                 ("role", .optional(service.role?.rawValue)), ("state", .string(service.code)),
                 ("why", .optional(service.reason(policy))),
-                ("canPair", .bool(policy.allowsPairing && service.canPair)),
+                ("canPair", .bool(policy.allowsControl && service.canPair)),
             ])
     }
 }

@@ -40,7 +40,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The request whose answer is being made.
     private var answering: (number: UInt64, head: HTTPRequestHead, task: Task<Void, Never>)?
     private var lastNumber: UInt64 = 0
-    private var isUpgrading = false
     /// Answers that the system has not taken completely.
     private var unsent = 0
     /// Whether the last answer has been written: what arrives is thrown away.
@@ -94,7 +93,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func stop() {
         waiting.removeAll()
         hasLast = true
-        if answering == nil, unsent == 0, !isUpgrading { context?.close(promise: nil) }
+        if answering == nil, unsent == 0 { context?.close(promise: nil) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
@@ -168,7 +167,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var isHolding: Bool {
         guard let context else { return false }
         if isClosing { return unsent > 0 }
-        return answering != nil || isUpgrading || !waiting.isEmpty || !context.channel.isWritable
+        return answering != nil || !waiting.isEmpty || !context.channel.isWritable
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
@@ -177,7 +176,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func proceed() {
-        while let context, answering == nil, !isUpgrading, !isClosing, context.channel.isWritable {
+        while let context, answering == nil, !isClosing, context.channel.isWritable {
             guard let item = waiting.popFirst() else { break }
             switch item {
             case .refusal(let response): write(response, to: nil, context)
@@ -253,28 +252,20 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         proceed()
     }
 
+    /// Gives the connection to a WebSocket.
     private func upgrade(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard core.hasRoomForSocket else {
             let busy = WebResponse(status: 503, "Too many WebSockets.", headers: [("Retry-After", "10")])
             return write(busy, to: head, context)
         }
-        isUpgrading = true
+        // It succeeds or fails at once.
+        var headers: HTTPHeaders?
         Self.upgrader.buildUpgradeResponse(
             channel: context.channel, upgradeRequest: head, initialResponseHeaders: [:]
-        ).assumeIsolated().whenComplete { [weak self] result in
-            guard let self, let context = self.context else { return }
-            self.isUpgrading = false
-            switch result {
-            case .success(let headers): self.open(headers, context)
-            case .failure:
-                self.write(WebResponse(status: 400, "The request is no WebSocket's."), to: head, context)
-                self.proceed()
-            }
+        ).assumeIsolated().whenSuccess { headers = $0 }
+        guard let headers else {
+            return write(WebResponse(status: 400, "The request is no WebSocket's."), to: head, context)
         }
-    }
-
-    /// Answers, and gives the connection to a WebSocket.
-    private func open(_ headers: HTTPHeaders, _ context: ChannelHandlerContext) {
         let (channel, isReadHeld) = (context.channel, isReadHeld)
         context.writeAndFlush(Self.wrapOutboundOut(ResponseText.switching(headers, date: core.date())), promise: nil)
         do { try core.open(channel, self, from: host) } catch { return channel.close(promise: nil) }
@@ -292,11 +283,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let now: Phase =
             if context == nil {
                 .nothing
-            } else if unsent > 0 || (!waiting.isEmpty && answering == nil && !isUpgrading) {
+            } else if unsent > 0 || (!waiting.isEmpty && answering == nil) {
                 .sending
             } else if isClosing {
                 .lingering
-            } else if answering != nil || isUpgrading {
+            } else if answering != nil {
                 .answer
             } else if unparsed > 0 || head != nil || isNew {
                 .head

@@ -12,7 +12,7 @@ struct Router {
 
     private let routes: WebRoutes
     var rules: AccessRules
-    private var tokens: TokenGuard
+    var tokens: TokenGuard
 
     init(_ options: WebServerOptions, _ routes: WebRoutes) {
         self.routes = routes
@@ -48,10 +48,6 @@ struct Router {
         if let generated { return generate(generated, head, from: host, at: now) }
         if let file = routes.files[path] { return .answer(Self.answer(file, head)) }
         return .answer(WebResponse(status: 404, "There is nothing here."))
-    }
-
-    mutating func check(_ token: String?, from host: IPAddress, at now: NIODeadline) -> TokenVerdict {
-        tokens.check(token, from: host, at: now)
     }
 
     // MARK: - Files
@@ -159,23 +155,15 @@ extension HTTPRequestHead {
 /// What a web server has to offer.
 package struct WebRoutes: Sendable {
     /// Files by path, such as "/" and "/page.js".
-    package var files: [String: WebFile]
+    package var files: [String: WebFile] = [:]
     /// Answers made for each request, by path. Where the server has a token they need it, as a Bearer's.
-    package var generated: [String: @Sendable () async -> WebResponse]
+    package var generated: [String: @Sendable () async -> WebResponse] = [:]
     /// Makes the answer for any other path; `nil` for status 404. Where the server has a token it is needed, as above.
     package var others: (@Sendable (WebRequest) async -> WebResponse)?
     /// Where browsers open WebSockets; `nil` without ``onSocket``.
-    package var socketPath: String
+    package var socketPath = "/live"
     /// Called on the server's event loop with each new WebSocket. It sets the connection's handlers.
     package var onSocket: (@Sendable (WebSocketConnection) -> Void)?
 
-    package init(
-        files: [String: WebFile] = [:], generated: [String: @Sendable () async -> WebResponse] = [:],
-        socketPath: String = "/live", onSocket: (@Sendable (WebSocketConnection) -> Void)? = nil
-    ) {
-        self.files = files
-        self.generated = generated
-        self.socketPath = socketPath
-        self.onSocket = onSocket
-    }
+    package init() {}
 }

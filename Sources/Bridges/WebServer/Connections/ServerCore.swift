@@ -100,7 +100,7 @@ final class ServerCore {
     }
 
     func check(_ token: String?, from host: IPAddress) -> TokenVerdict {
-        router.check(token, from: host, at: eventLoop.now)
+        router.tokens.check(token, from: host, at: eventLoop.now)
     }
 
     /// Makes an answer.

@@ -40,9 +40,10 @@ struct MessageAssembler {
                 return .failed(code: 1003, reason: "binary messages are not understood")
             }
             guard partial == nil else { return .failed(code: 1002, reason: "a message within another") }
-            return frame.fin ? complete(data, isText) : begin(data, isText)
+            partial = (ByteBuffer(), 0, isText)
+            return add(data, isLast: frame.fin)
         case .continuation:
-            return proceed(data, isLast: frame.fin)
+            return add(data, isLast: frame.fin)
         case .ping:
             return .ping(data)
         case .pong:
@@ -54,37 +55,27 @@ struct MessageAssembler {
         }
     }
 
-    private mutating func begin(_ data: ByteBuffer, _ isText: Bool) -> Step {
-        guard data.readableBytes <= maximumBytes else { return tooLarge }
-        partial = (data, 1, isText)
-        return .nothing
-    }
-
-    private mutating func proceed(_ data: ByteBuffer, isLast: Bool) -> Step {
+    private mutating func add(_ data: ByteBuffer, isLast: Bool) -> Step {
         // Taken out, so that its bytes are not copied for each fragment.
-        guard var message = partial.take() else {
-            return .failed(code: 1002, reason: "a continuation of nothing")
+        guard var message = partial.take() else { return .failed(code: 1002, reason: "a continuation of nothing") }
+        guard message.bytes.readableBytes + data.readableBytes <= maximumBytes else {
+            return .failed(code: 1009, reason: "a message over \(maximumBytes) bytes")
         }
-        guard message.bytes.readableBytes + data.readableBytes <= maximumBytes else { return tooLarge }
         guard message.fragments < maximumFragments else { return .failed(code: 1009, reason: "too many fragments") }
-        message.bytes.writeImmutableBuffer(data)
         message.fragments += 1
-        if isLast { return complete(message.bytes, message.isText) }
-        partial = message
-        return .nothing
-    }
-
-    private func complete(_ bytes: ByteBuffer, _ isText: Bool) -> Step {
-        guard bytes.readableBytes <= maximumBytes else { return tooLarge }
-        guard isText else { return .nothing }
-        return Self.isText(bytes) ? .text(bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
+        if message.bytes.readableBytes == 0 { message.bytes = data } else { message.bytes.writeImmutableBuffer(data) }
+        guard isLast else {
+            partial = message
+            return .nothing
+        }
+        guard message.isText else { return .nothing }
+        return Self.isText(message.bytes)
+            ? .text(message.bytes) : .failed(code: 1007, reason: "a text that is not UTF-8")
     }
 
     private static func isText(_ bytes: ByteBuffer) -> Bool {
         bytes.withUnsafeReadableBytes { String(validating: $0, as: UTF8.self) != nil }
     }
-
-    private var tooLarge: Step { .failed(code: 1009, reason: "a message over \(maximumBytes) bytes") }
 
     private func close(_ data: ByteBuffer) -> Step {
         var data = data

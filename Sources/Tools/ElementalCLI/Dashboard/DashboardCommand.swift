@@ -105,13 +105,10 @@ struct DashboardCommand: ReportingCommand {
     /// What pages may do.
     private var policy: BoardPolicy {
         if readOnly {
-            return BoardPolicy(
-                allowsControl: false, allowsPairing: false,
-                reason: "This page only shows: it was started with --read-only.")
+            return BoardPolicy(reason: "This page only shows: it was started with --read-only.")
         }
-        guard isPlain, !insecureControl else { return .full }
+        guard isPlain, !insecureControl else { return BoardPolicy() }
         return BoardPolicy(
-            allowsControl: false, allowsPairing: false,
             reason: "This page only shows: it comes over plain http, so that the network can read along. Start it with "
                 + "--certificate and --key, or with --insecure-control.")
     }
