@@ -51,22 +51,16 @@ extension Board {
             return refuse("a pairing is under way; wait for its end")
         }
         viewer.isPairing = true
-        let key = service.key
-        let place = service.place
-        let (sessions, pairings) = (sessions, pairings)
         let bound = NIOLoopBound((self, viewer), eventLoop: eventLoop)
-        let eventLoop = eventLoop
-        pairing[number] = Task {
+        pairing[number] = Task { [eventLoop, sessions, pairings, key = service.key, place = service.place] in
             let frame: EncodedFrame
             do throws(ElementalError) {
                 let paired = try await sessions.pair(key, code: code, as: name)
                 if let place { pairings.insert(place) }
                 frame = PageMessage.paired(number, role: (paired.role ?? .observe).rawValue, request: request)
             } catch {
-                frame = PageMessage.notPaired(
-                    number, error.message, code: error.code.description, request: request)
+                frame = PageMessage.notPaired(number, error.message, code: error.code.description, request: request)
             }
-            // The event loop ends after those that were waited for.
             await eventLoop.run {
                 let (board, viewer) = bound.value
                 viewer.isPairing = false

@@ -9,12 +9,9 @@ struct AccessToken {
     private static let file = "page-token"
     private static let characterCount = 43
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+}
 
-    init(_ text: String, in path: String) {
-        self.text = text
-        self.path = path
-    }
-
+extension AccessToken {
     /// The token of a state directory, which is made where there is none: so it is the same at every start. Nobody else may
     /// read its file. It waits for the disk.
     init(directory: String) throws(SecurityError) {
@@ -25,7 +22,8 @@ struct AccessToken {
             self.text = text
             return
         }
-        var made = Self.make()
+        // 258 bits of the system's randomness.
+        var made = (0..<Self.characterCount).map { _ in Self.letters[Int.random(in: 0..<Self.letters.count)] }
         try file.update(limit: Self.characterCount) { content in
             // Another dashboard may have made one.
             if let content, Self.text(content) != nil { made = content }
@@ -37,11 +35,5 @@ struct AccessToken {
     private static func text(_ content: [UInt8]) -> String? {
         guard content.count == characterCount, content.allSatisfy(letters.contains) else { return nil }
         return String(decoding: content, as: UTF8.self)
-    }
-
-    /// 43 characters with 258 bits of the system's randomness.
-    private static func make() -> [UInt8] {
-        var generator = SystemRandomNumberGenerator()
-        return (0..<characterCount).map { _ in letters[Int.random(in: 0..<letters.count, using: &generator)] }
     }
 }

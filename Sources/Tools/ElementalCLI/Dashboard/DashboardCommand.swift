@@ -130,7 +130,7 @@ struct DashboardCommand: ReportingCommand {
             boardPolicy.keyRemedy = followed.access.keyRemedy
             let secret: AccessToken
             if let given = try await token.read(output) {
-                secret = AccessToken(given, in: token.path)
+                secret = AccessToken(text: given, path: token.path)
             } else {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }
