@@ -218,6 +218,21 @@ struct RecordCommandTests {
     // MARK: - The command line
 
     @Test(arguments: [
+        (["robot", "--to", "f"], ["robot"], []),
+        (["robot", "lamp", "--to", "f", "A", "B"], ["robot", "lamp"], ["A", "B"]),
+        (["robot", "--name", "A", "--to=f", "A"], ["robot"], ["A"]),
+        (["robot", "lamp", "--to", "f", "--name", "lamp"], ["robot", "lamp"], []),
+        (["--for", "3", "robot", "--to", "f", "--max-size", "100000", "--json", "A"], ["robot"], ["A"]),
+        (["--to", "f", "robot", "lamp"], ["robot", "lamp"], []),
+        (["robot", "--to", "f", "record", "--for", "1", "B"], ["robot"], ["record", "B"]),
+    ])
+    func targetsAreBeforeTheFileAndNamesBehindIt(_ arguments: [String], _ targets: [String], _ names: [String]) throws {
+        let words = try RecordCommand.parseWords(arguments)
+        let split = RecordOptions.split(words, ["record"] + arguments)
+        #expect(split.targets == targets && split.names == names)
+    }
+
+    @Test(arguments: [
         (["record", "robot"], "--to"),
         (["record", "robot", "--to", "f", "--max-size", "10"], "--max-size takes 65536"),
         (["replay", "f"], "give --publish or --to"), (["replay", "f", "--publish", "--to", "robot"], "not both"),
@@ -244,5 +259,16 @@ struct RecordCommandTests {
             let other = try await ElementalProcess.run(command + ["/proc/self/status"])
             #expect(other.status == .exited(1) && other.errors.last?.contains("is not an MCAP file") == true)
         }
+    }
+}
+
+extension RecordCommand {
+    fileprivate static func parseWords(_ arguments: [String]) throws -> [String] {
+        // As the command itself does it, apart from its checks, and without the file.
+        var words = arguments
+        if let place = words.firstIndex(where: { $0.hasPrefix("--to") }) {
+            words.removeSubrange(place..<place + (words[place] == "--to" ? 2 : 1))
+        }
+        return try RecordOptions.parse(words).words
     }
 }

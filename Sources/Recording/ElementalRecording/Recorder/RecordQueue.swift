@@ -13,8 +13,6 @@ struct RecordQueue {
 
     /// A service, with the channels of its elements.
     private struct Track {
-        var service: String?
-        var instance: String
         /// All catalogues that it had, and the channels of their elements by identifier; 0 where an element has none.
         var catalogues: [(catalogue: ElementCatalogue, channels: [UInt16])] = []
         /// Which of them holds; `nil` while the service is not connected.
@@ -114,7 +112,7 @@ struct RecordQueue {
 
     /// The service is connected, with these elements.
     mutating func connected(_ key: ServiceKey, _ catalogue: ElementCatalogue, at time: UInt64) {
-        var track = tracks[key] ?? Track(service: key.service, instance: key.name)
+        var track = tracks[key] ?? Track()
         let known = track.catalogues.firstIndex { $0.catalogue == catalogue }
         let number = known ?? track.catalogues.count
         if known == nil {
@@ -129,7 +127,7 @@ struct RecordQueue {
                     RecordedEvent(kind: .refused, service: key.service, instance: key.name, reason: reason), time)
             }
             trackByteCount += byteCount
-            track.catalogues.append((catalogue, makeChannels(of: catalogue, track, number)))
+            track.catalogues.append((catalogue, makeChannels(of: catalogue, key, number)))
         }
         track.channels = track.catalogues[number].channels
         track.current = number
@@ -138,15 +136,14 @@ struct RecordQueue {
             RecordedEvent(kind: .connected, service: key.service, instance: key.name, catalogue: number), time)
     }
 
-    private mutating func makeChannels(of catalogue: ElementCatalogue, _ track: Track, _ number: Int) -> [UInt16] {
+    private mutating func makeChannels(of catalogue: ElementCatalogue, _ key: ServiceKey, _ number: Int) -> [UInt16] {
         var channels = [UInt16](repeating: 0, count: 128)
         let wanted = Set(names.compactMap { catalogue[$0]?.id })
         for (position, element) in catalogue.enumerated() where names.isEmpty || wanted.contains(element.id) {
             lastChannel += 1
             channels[Int(element.id)] = lastChannel
             let channel = RecordedChannel(
-                service: track.service, instance: track.instance, catalogue: number, position: position,
-                element: element)
+                service: key.service, instance: key.name, catalogue: number, position: position, element: element)
             append(.channel(lastChannel, channel), Self.channelByteCount)
         }
         return channels

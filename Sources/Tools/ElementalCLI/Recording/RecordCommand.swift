@@ -60,43 +60,38 @@ struct RecordCommand: ReportingCommand {
         let (targets, oldNames) = try subjects
         let names = options.following.only + oldNames
         try await Interruption.run(console) { [self] in
-            let targets = try await targets.followingAliases(options.following.security.state)
+            let followed = try await options.following.makeFollower(
+                // What waits for the disk is bounded by the recorder.
+                with: targets, andAll: targets.isEmpty, for: nil, console, output
+            ) {
+                $0.keepsLongValues = false
+                // The recorder leaves out the others, and says if there is none of that name.
+                $0.onlyElements = []
+            }
             var recording = RecorderOptions()
             recording.elements = names
             recording.maximumByteCount = options.maximumByteCount
             let recorder = try await Recorder(path: file, options: recording)
-            let progress = RecordProgress(names, targets, console)
-            let result: Result<Void, any Error>
+            let progress = RecordProgress(names, followed.targets, console)
+            followed.follower.onEvent { event in
+                recorder.note(event)
+                progress.note(event)
+            }
+            var failure: (any Error)?
             do {
-                let followed = try await options.following.makeFollower(
-                    // What waits for the disk is bounded by the recorder.
-                    with: targets, andAll: targets.isEmpty, for: nil, console, output
-                ) {
-                    $0.keepsLongValues = false
-                    // The recorder leaves out the others, and says if there is none of that name.
-                    $0.onlyElements = []
-                }
-                followed.follower.onEvent { event in
-                    recorder.note(event)
-                    progress.note(event)
-                }
                 try await record(followed.follower, recorder, progress)
-                result = .success(())
             } catch {
-                result = .failure(error)
+                failure = error
             }
             let summary = await recorder.finish()
             await console.emit(.recorded(summary))
             if case .failed(let error) = summary.end { throw error }
-            try result.get()
-            if let failure = progress.failure { throw failure }
+            if let failure = failure ?? progress.failure { throw failure }
         }
     }
 
     /// Follows the services until the recording ends.
-    private func record(
-        _ follower: Follower, _ recorder: Recorder, _ progress: RecordProgress
-    ) async throws {
+    private func record(_ follower: Follower, _ recorder: Recorder, _ progress: RecordProgress) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await follower.run() }
             group.addTask { await recorder.waitUntilFull() }
