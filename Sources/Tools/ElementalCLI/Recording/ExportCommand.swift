@@ -68,8 +68,9 @@ struct ExportCommand: ReportingCommand {
     }
 
     private func write(_ text: String, _ console: Console) async {
+        guard isatty(STDOUT_FILENO) == 1 else { return await console.emit(bytes: Array(text.utf8)) }
         // Nothing moves the cursor of a terminal.
         let lines = text.split(whereSeparator: \.isNewline).map { "\(String($0).printable)\n" }
-        await console.emit(bytes: Array((isatty(STDOUT_FILENO) == 1 ? lines.joined() : text).utf8))
+        await console.emit(bytes: Array(lines.joined().utf8))
     }
 }
