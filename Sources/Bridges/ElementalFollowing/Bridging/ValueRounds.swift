@@ -3,7 +3,9 @@ package import NIOCore
 
 /// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: values that come at about the
 /// same time leave together, and a flood of one service does not hold up the loop.
-package final class ValueRounds<Service: ServiceOfBridge> {
+package final class ValueRounds<Element: BridgedElement, Reading, Own> {
+    package typealias Service = BridgedService<Element, Reading, Own>
+
     /// The maximum number of values in a round: others have their turn on the event loop before the next one.
     private static var maximumCount: Int { 1024 }
 

@@ -121,8 +121,8 @@ extension BridgeCore {
         if message.payload == Self.availability(false) {
             claimed.remove(path)
             // Another bridge has lost the service, or the last word of this one's earlier connection was late.
-            if let service, service.isOnline == true { publishAvailability(of: service) }
-        } else if message.isRetained, service?.isOnline != true, claimed.count < Self.mostClaims {
+            if let service, service.own.isOnline == true { publishAvailability(of: service) }
+        } else if message.isRetained, service?.own.isOnline != true, claimed.count < Self.mostClaims {
             claimed.insert(path)
         }
     }
@@ -143,7 +143,7 @@ extension BridgeCore {
         otherBridges.remove(topic)
         if goneBridges.count < Self.mostClaims { goneBridges.insert(topic) }
         // Services whose newest message is of that bridge would be unavailable with it.
-        for service in services.values where service.others.remove(topic) != nil { announce(service) }
+        for service in services.values where service.own.others.remove(topic) != nil { announce(service) }
         if settling == nil { withdrawMissing() }
     }
 
@@ -151,7 +151,7 @@ extension BridgeCore {
     private func withdrawMissing() {
         settling = nil
         guard isConnected, otherBridges.isEmpty else { return }
-        for path in claimed where paths[path]?.isOnline != true {
+        for path in claimed where paths[path]?.own.isOnline != true {
             guard let topic = try? topics.availability(ofService: path) else { continue }
             publish(Self.availability(false), to: topic)
         }

@@ -23,7 +23,7 @@ extension BridgeCore {
             }
             let current = service.sent[element.definition] ?? service[position].newest
             guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }
-            guard let device = service.device, service.isOnline == true else {
+            guard let device = service.device, service.own.isOnline == true else {
                 throw ElementalError(.notConnected, "the service is not connected")
             }
             let value = try command.value(of: element.definition, current: current)

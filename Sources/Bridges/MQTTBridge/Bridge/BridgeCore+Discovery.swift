@@ -15,9 +15,9 @@ extension BridgeCore {
     /// one does not is removed. One announcement of a service is under way at a time: what has changed meanwhile makes
     /// another one follow.
     func announce(_ service: BridgedService) {
-        service.mustAnnounce = true
-        guard !service.isAnnouncing else { return }
-        service.isAnnouncing = true
+        service.own.mustAnnounce = true
+        guard !service.own.isAnnouncing else { return }
+        service.own.isAnnouncing = true
         let bound = NIOLoopBound((core: self, service: service), eventLoop: loop)
         let (loop, client, isShown) = (loop, client, options.discovery == .homeAssistant)
         Task {
@@ -39,24 +39,24 @@ extension BridgeCore {
 
     /// The broker was asked for the service's topics.
     private func subscribed(_ service: BridgedService, _ problem: MQTTError?) {
-        if problem != nil { service.isSubscribed = false }
+        if problem != nil { service.own.isSubscribed = false }
         guard isConnected else { return }
         if let problem { emit(.notShown(service.key, problem)) }
-        guard !service.takesCommands else { return }
-        service.takesCommands = true
+        guard !service.own.takesCommands else { return }
+        service.own.takesCommands = true
         publishAvailability(of: service)
     }
 
     /// - Returns: the topics to subscribe to; `nil` if there is nothing more to announce now.
     private func nextAnnouncement(of service: BridgedService) -> [String]? {
-        guard isConnected, service.mustAnnounce, service.catalogue != nil, services[service.key] === service else {
-            service.isAnnouncing = false
+        guard isConnected, service.own.mustAnnounce, service.catalogue != nil, services[service.key] === service else {
+            service.own.isAnnouncing = false
             return nil
         }
-        service.mustAnnounce = false
-        defer { service.isSubscribed = true }
+        service.own.mustAnnounce = false
+        defer { service.own.isSubscribed = true }
         removeStale(of: service)
-        return service.isSubscribed ? [] : filters(of: service)
+        return service.own.isSubscribed ? [] : filters(of: service)
     }
 
     /// A message that was put together.
@@ -88,30 +88,30 @@ extension BridgeCore {
 
     private func announced(_ made: Made?, _ service: BridgedService) {
         guard isConnected else { return }
-        guard let made, publish(made.payload, to: service.topics.config) else {
-            service.mustRepeat.insert(.announcement)
+        guard let made, publish(made.payload, to: service.own.topics.config) else {
+            service.own.mustRepeat.insert(.announcement)
             return repeatSoon()
         }
         for problem in made.problems { emit(.notShown(service.key, problem)) }
-        service.published = made.payload
-        service.others = []
+        service.own.published = made.payload
+        service.own.others = []
         let present = Set(service.elements.map(\.valueTopic.name))
-        for (_, topic) in made.earlier.valueTopics where service.topics.isValue(topic) && !present.contains(topic) {
-            service.stale.insert(topic)
+        for (_, topic) in made.earlier.valueTopics where service.own.topics.isValue(topic) && !present.contains(topic) {
+            service.own.stale.insert(topic)
         }
         removeStale(of: service)
-        service.retained = RetainedDiscovery(made.message)
+        service.own.retained = RetainedDiscovery(made.message)
     }
 
     /// Empties the topics of elements that are no more.
     func removeStale(of service: BridgedService) {
         guard isConnected else { return }
-        for name in service.stale {
+        for name in service.own.stale {
             guard let topic = try? MQTTTopic(name), !publish(ByteBuffer(), to: topic) else {
-                service.stale.remove(name)
+                service.own.stale.remove(name)
                 continue
             }
-            service.mustRepeat.insert(.stale)
+            service.own.mustRepeat.insert(.stale)
             repeatSoon()
         }
     }
@@ -126,19 +126,19 @@ extension BridgeCore {
     /// Takes what someone has told of a service, perhaps this bridge itself. It is read away from the event loop, one
     /// message of a service at a time, while the newest waits.
     func takeConfiguration(_ message: MQTTMessage, _ service: BridgedService) {
-        guard message.payload != service.published,
+        guard message.payload != service.own.published,
             (1...RetainedDiscovery.longest).contains(message.payload.readableBytes)
         else { return }
         // A retained one, which comes once, is not replaced by one that is not.
-        if service.unread?.isRetained == true, !message.isRetained { return }
-        service.unread = message
+        if service.own.unread?.isRetained == true, !message.isRetained { return }
+        service.own.unread = message
         readConfiguration(of: service)
     }
 
     private func readConfiguration(of service: BridgedService) {
-        guard !service.isReading, let message = service.unread else { return }
-        service.unread = nil
-        service.isReading = true
+        guard !service.own.isReading, let message = service.own.unread else { return }
+        service.own.unread = nil
+        service.own.isReading = true
         let (payload, isRetained) = (message.payload, message.isRetained)
         let bound = NIOLoopBound((self, service), eventLoop: loop)
         let loop = loop
@@ -146,7 +146,7 @@ extension BridgeCore {
             let found = RetainedDiscovery(payload)
             await loop.run {
                 let (core, service) = bound.value
-                service.isReading = false
+                service.own.isReading = false
                 core.takeConfiguration(found, isRetained: isRetained, service)
                 core.readConfiguration(of: service)
             }
@@ -154,15 +154,17 @@ extension BridgeCore {
     }
 
     private func takeConfiguration(_ found: RetainedDiscovery, isRetained: Bool, _ service: BridgedService) {
-        service.others = Set(found.availability)
-        service.others.subtract([topics.bridge.name, service.topics.availability.name])
+        service.own.others = Set(found.availability)
+        service.own.others.subtract([topics.bridge.name, service.own.topics.availability.name])
         // A bridge that has gone meanwhile would leave the service unavailable.
-        if !isRetained, service.published != nil, !service.others.isDisjoint(with: goneBridges) { announce(service) }
+        if !isRetained, service.own.published != nil, !service.own.others.isDisjoint(with: goneBridges) {
+            announce(service)
+        }
         // Another bridge tells of the service as it is: only what is left of an earlier time is removed.
         guard isRetained else { return }
-        service.retained.merge(found)
+        service.own.retained.merge(found)
         // It came too late.
-        if service.published != nil { announce(service) }
+        if service.own.published != nil { announce(service) }
     }
 
     /// Publishes everything again, at a moment that differs from bridge to bridge, however often that is asked for.
@@ -179,8 +181,8 @@ extension BridgeCore {
     // MARK: - Subscriptions
 
     private func filters(of service: BridgedService) -> [String] {
-        (options.setsElements ? service.topics.commands : [])
-            + (options.discovery == .homeAssistant ? [service.topics.config.name] : [])
+        (options.setsElements ? service.own.topics.commands : [])
+            + (options.discovery == .homeAssistant ? [service.own.topics.config.name] : [])
     }
 
     /// Asks for topics that are not those of a service.
@@ -209,7 +211,7 @@ extension BridgeCore {
             isSubscribed = false
         }
         for service in services.values where !refused.isDisjoint(with: filters(of: service)) {
-            service.isSubscribed = false
+            service.own.isSubscribed = false
         }
         let some = refused.sorted().prefix(3).joined(separator: ", ")
         emit(

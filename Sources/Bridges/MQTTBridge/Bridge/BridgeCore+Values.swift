@@ -28,7 +28,7 @@ extension BridgeCore {
     func showAgain(_ position: Int, _ service: BridgedService) {
         guard let newest = service[position].newest, service.elements[position].reads else { return }
         let element = service.elements[position]
-        service.echoes.forget(element.definition)
+        service.own.echoes.forget(element.definition)
         service.outbound.open(element.definition)
         pass(newest, of: element, service)
     }
@@ -40,7 +40,7 @@ extension BridgeCore {
 
     func deliver(_ value: ElementValue, _ position: Int, _ service: BridgedService) {
         let definition = service.elements[position].definition
-        guard service.echoes.isNews(value, of: definition) else { return }
+        guard service.own.echoes.isNews(value, of: definition) else { return }
         let payload = format.payload(value, of: definition)
         guard payload.readableBytes <= Self.longestPayload else {
             let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
@@ -53,7 +53,7 @@ extension BridgeCore {
             tell(.passed(value), definition, service)
         } else {
             // It stays in its lane, unless a newer one replaces it.
-            service.echoes.forget(definition)
+            service.own.echoes.forget(definition)
             service.outbound.putBack(value, of: definition)
             tell(.dropped, definition, service)
             isFull = true

@@ -53,7 +53,7 @@ final class BridgeCore {
     var nextSharedID = NIODeadline.uptimeNanoseconds(0)
     var settling: Scheduled<Void>?
 
-    let rounds: ValueRounds<BridgedService>
+    let rounds: ValueRounds<MQTTElement, MQTTReading, MQTTService>
     /// Whether the broker had no room for a value of this round.
     var isFull = false
 
@@ -121,7 +121,8 @@ final class BridgeCore {
     /// Takes up a service that was not there before. It is left out if its topics are those of another one.
     private func add(_ key: ServiceKey) -> BridgedService? {
         guard let topics = try? topics.service(key) else { return nil }
-        let service = BridgedService(key, topics, interval: options.interval, on: loop)
+        let outbound = Lanes(interval: options.interval, keeping: .newest)
+        let service = BridgedService(key, MQTTService(topics: topics), outbound: outbound, on: loop)
         service.sent.onOutcome = { [weak self, weak service] element, outcome in
             if let self, let service { self.take(outcome, of: element, service) }
         }
@@ -138,15 +139,15 @@ final class BridgeCore {
 
     private func claim(_ service: BridgedService) {
         services[service.key] = service
-        paths[service.topics.path] = service
-        ids[service.topics.id] = service
+        paths[service.own.topics.path] = service
+        ids[service.own.topics.id] = service
     }
 
     /// Shows the first service that was left out for the topics of one that is gone.
     ///
     /// - Returns: whether there is one.
     private func showNext(_ gone: ServiceTopics) -> Bool {
-        guard let index = excluded.firstIndex(where: { $0.topics.path == gone.path }) else { return false }
+        guard let index = excluded.firstIndex(where: { $0.own.topics.path == gone.path }) else { return false }
         let service = excluded.remove(at: index)
         claim(service)
         guard service.catalogue != nil else { return true }
@@ -161,7 +162,7 @@ final class BridgeCore {
         guard let service = services[key] else { return }
         service.disconnect()
         // A bridge that was never connected to it publishes nothing: another bridge may be connected.
-        if service.isOnline == true { setOnline(false, service) }
+        if service.own.isOnline == true { setOnline(false, service) }
     }
 
     private func gone(_ key: ServiceKey) {
@@ -169,22 +170,22 @@ final class BridgeCore {
         guard let service = services[key] else { return }
         disconnected(key)
         services[key] = nil
-        paths[service.topics.path] = nil
-        ids[service.topics.id] = nil
+        paths[service.own.topics.path] = nil
+        ids[service.own.topics.id] = nil
         // Their subscriptions are the same.
-        if !showNext(service.topics) { unsubscribe(service) }
+        if !showNext(service.own.topics) { unsubscribe(service) }
     }
 
     private func setOnline(_ isOnline: Bool, _ service: BridgedService) {
-        guard service.isOnline != isOnline else { return }
-        service.isOnline = isOnline
+        guard service.own.isOnline != isOnline else { return }
+        service.own.isOnline = isOnline
         publishAvailability(of: service)
     }
 
     func publishAvailability(of service: BridgedService) {
-        guard let isOnline = service.isOnline, service.takesCommands || !isOnline else { return }
-        guard !publish(Self.availability(isOnline), to: service.topics.availability) else { return }
-        service.mustRepeat.insert(.availability)
+        guard let isOnline = service.own.isOnline, service.own.takesCommands || !isOnline else { return }
+        guard !publish(Self.availability(isOnline), to: service.own.topics.availability) else { return }
+        service.own.mustRepeat.insert(.availability)
         repeatSoon()
     }
 
@@ -195,9 +196,9 @@ final class BridgeCore {
             guard let self else { return }
             repetition = nil
             guard isConnected else { return }
-            for service in services.values where !service.mustRepeat.isEmpty {
-                let repeated = service.mustRepeat
-                service.mustRepeat = []
+            for service in services.values where !service.own.mustRepeat.isEmpty {
+                let repeated = service.own.mustRepeat
+                service.own.mustRepeat = []
                 if repeated.contains(.availability) { publishAvailability(of: service) }
                 if repeated.contains(.announcement) { announce(service) }
                 if repeated.contains(.stale) { removeStale(of: service) }

@@ -3,29 +3,27 @@ internal import ElementalFollowing
 import MQTT
 internal import NIOCore
 
-/// A service that is bridged. It belongs to the bridge's event loop.
-final class BridgedService: ServiceOfBridge {
+typealias BridgedService = ElementalFollowing.BridgedService<MQTTElement, MQTTReading, MQTTService>
+
+/// What is known of an element's value.
+struct MQTTReading {
+    var newest: ElementValue?
+    /// The content type of the pictures among its values.
+    var pictureType: String?
+    /// The hash of the last command, which a broker may send twice.
+    var lastCommand: Int?
+}
+
+/// What the bridge knows of a service besides its elements.
+struct MQTTService {
     /// What is published again when the broker has room.
     enum Repeated: Hashable {
         case availability, announcement, stale
     }
 
-    /// What is known of an element's value.
-    struct Reading {
-        var newest: ElementValue?
-        /// The content type of the pictures among its values.
-        var pictureType: String?
-        /// The hash of the last command, which a broker may send twice.
-        var lastCommand: Int?
-    }
-
-    let key: ServiceKey
     let topics: ServiceTopics
-    var known = BridgedElements<MQTTElement, Reading>()
-    var outbound: Lanes
     /// The newest values that passed, of elements marked latest.
     var echoes = EchoFilter()
-    var isWaiting = false
     /// Whether there is a connection to the service; `nil` before the first one: nothing is published then.
     var isOnline: Bool?
     /// Whether the broker was asked for the service's topics.
@@ -49,30 +47,22 @@ final class BridgedService: ServiceOfBridge {
     var mustRepeat: Set<Repeated> = []
     /// Topics of elements that are no more, to be emptied.
     var stale: Set<String> = []
-    let sent: SentValues
-    private let interval: Duration
 
-    init(_ key: ServiceKey, _ topics: ServiceTopics, interval: Duration, on loop: any EventLoop) {
-        sent = SentValues(on: loop)
-        self.key = key
-        self.topics = topics
-        self.interval = interval
-        outbound = Lanes(interval: interval, keeping: .newest)
-    }
+    init(topics: ServiceTopics) { self.topics = topics }
+}
 
+extension BridgedService {
     /// The service is connected.
     ///
     /// - Returns: whether its elements are others than before.
     func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) throws(MQTTError) -> Bool {
-        let earlier = try known.connect(device, catalogue, Reading()) { () throws(MQTTError) in
-            try MQTTElement.all(of: catalogue, topics)
+        let earlier = try connect(device, catalogue, MQTTReading()) { () throws(MQTTError) in
+            try MQTTElement.all(of: catalogue, own.topics)
         }
         guard let earlier else { return false }
-        stale.formUnion(earlier.map(\.valueTopic.name))
-        stale.subtract(elements.filter(\.reads).map(\.valueTopic.name))
-        sent.removeAll()
-        outbound = Lanes(interval: interval, keeping: .newest)
-        echoes = EchoFilter()
+        own.stale.formUnion(earlier.map(\.valueTopic.name))
+        own.stale.subtract(elements.filter(\.reads).map(\.valueTopic.name))
+        own.echoes = EchoFilter()
         return true
     }
 
@@ -82,9 +72,8 @@ final class BridgedService: ServiceOfBridge {
     /// What Home Assistant is to be told, as it can be put together elsewhere.
     func draft(bridge: String, _ options: MQTTBridgeOptions) -> DiscoveryDraft {
         DiscoveryDraft(
-            topics: topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,
-            service: key.service, elements: elements, pictureTypes: known.readings.map(\.pictureType),
-            retained: retained,
-            canSet: options.setsElements, choices: options.components)
+            topics: own.topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,
+            service: key.service, elements: elements, pictureTypes: readings.map(\.pictureType),
+            retained: own.retained, canSet: options.setsElements, choices: options.components)
     }
 }

@@ -112,8 +112,8 @@ extension BridgeCore {
         let tooMuch = "patterns of addresses stand for more than is worked off; some are left out"
         var hasMatched = false
         for service in services.values {
-            guard mayTake(pattern.levels[0], service.level) else { return overload(tooMuch) }
-            guard pattern.levels[0].matches(service.level) else { continue }
+            guard mayTake(pattern.levels[0], service.own.level) else { return overload(tooMuch) }
+            guard pattern.levels[0].matches(service.own.level) else { continue }
             for (position, element) in service.elements.enumerated() {
                 guard mayTake(pattern.levels[1], element.level) else { return overload(tooMuch) }
                 guard pattern.levels[1].matches(element.level) else { continue }

@@ -18,7 +18,7 @@ final class BridgeCore {
 
     let surfaces: Surfaces
     let listeners = QueryListeners()
-    private let rounds: ValueRounds<BridgedService>
+    private let rounds: ValueRounds<OSCElement, OSCElement.Reading, OSCService>
     private var lastNumber: UInt64 = 0
     private var hasEnded = false
 
@@ -90,18 +90,21 @@ final class BridgeCore {
         for address in earlier where !current.contains(address) { listeners.tell(.removed, address) }
         listeners.forget(earlier.filter { !current.contains($0) })
         if earlier.isEmpty {
-            listeners.tell(.added, "/\(service.level)")
+            listeners.tell(.added, "/\(service.own.level)")
         } else {
             for address in current.subtracting(earlier) { listeners.tell(.added, address) }
         }
-        emit(.shown(key, prefix: "/\(service.level)/"))
+        emit(.shown(key, prefix: "/\(service.own.level)/"))
     }
 
     private func add(_ key: ServiceKey) -> BridgedService {
         var level = OSCAddressLevel.level(key.name)
-        if levels[level] != nil { level = BridgedService.level(of: key) }
+        // Another service's instance has the name too: with the service's name, and unlike any name's own.
+        if levels[level] != nil { level += "~:" + OSCAddressLevel.level(key.service ?? "") }
         lastNumber += 1
-        let service = BridgedService(key, number: lastNumber, level: level, on: loop)
+        let service = BridgedService(
+            key, OSCService(number: lastNumber, level: level), outbound: Lanes(interval: .zero, keeping: .bridged),
+            on: loop)
         service.sent.onOutcome = { [weak self, weak service] element, outcome in
             guard let self, let service, let position = service.position(of: element) else { return }
             switch outcome {
@@ -118,9 +121,9 @@ final class BridgeCore {
     private func gone(_ key: ServiceKey) {
         guard let service = services.removeValue(forKey: key) else { return }
         service.disconnect()
-        levels[service.level] = nil
+        levels[service.own.level] = nil
         for element in service.elements { addresses[element.address] = nil }
-        listeners.tell(.removed, "/\(service.level)")
+        listeners.tell(.removed, "/\(service.own.level)")
         listeners.forget(service.elements.map(\.address))
     }
 
@@ -187,7 +190,7 @@ final class BridgeCore {
 
     /// The element of a key, unless it is gone.
     private func find(_ key: Surface.ElementKey) -> (service: BridgedService, position: Int)? {
-        guard let service = services.values.first(where: { $0.number == key.service }),
+        guard let service = services.values.first(where: { $0.own.number == key.service }),
             let position = service.elements.firstIndex(where: { $0.definition.id == key.id })
         else { return nil }
         return (service, position)

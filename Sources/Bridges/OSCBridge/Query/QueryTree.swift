@@ -189,9 +189,9 @@ extension BridgeCore {
 
 extension QueryTree.Service {
     init(_ service: BridgedService) {
-        level = service.level
+        level = service.own.level
         description = service.key.description
         elements = service.elements
-        readings = service.known.readings
+        readings = service.readings
     }
 }
