@@ -28,7 +28,6 @@ public final class HubBridge: Sendable {
     private let toHub: Courier
     private let toDevice: Courier
     private let events = EventHub<BridgeEvent>()
-    /// Tells what became of a value.
     private let tell: @Sendable (BridgedValue.Outcome, ElementDefinition, _ isForService: Bool) -> Void
     private let echoes = EchoFilter()
     private let oversized: Locked<OversizedValues<Int8>>
@@ -148,7 +147,6 @@ public final class HubBridge: Sendable {
 
     // MARK: - Values
 
-    /// Handles a value of the device.
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard echoes.isNews(value, of: element) else { return }
         if !toHub.add(value, of: element) { drop(element, isForService: false) }
@@ -159,7 +157,6 @@ public final class HubBridge: Sendable {
         tell(.dropped, element, isForService)
     }
 
-    /// Handles a call of the hub.
     private func take(_ arguments: HubArguments, for element: ElementDefinition) {
         guard setsElements else { return refuse(element) }
         do throws(SignalRError) {

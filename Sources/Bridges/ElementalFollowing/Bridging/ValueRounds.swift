@@ -54,7 +54,6 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         waiting = []
     }
 
-    /// Makes no further round.
     package func end() {
         rounds.end()
         removeAll()

@@ -48,7 +48,6 @@ extension FollowedService {
         state.withLock { $0.values = registration }
     }
 
-    /// Nothing more of a device is told.
     private func detach() -> Attachment? {
         let (attachment, values) = state.withLock { ($0.attachment, $0.values.take()) }
         values?.cancel()
@@ -206,7 +205,6 @@ extension FollowedService {
         }
     }
 
-    /// How an attempt ended that failed.
     private func end(_ error: ElementalError) -> End {
         let problem = FollowingProblem(error)
         return problem.isLasting ? .refused(problem) : .failed(problem, wasSteady: false)

@@ -44,7 +44,6 @@ final class FollowedService: Sendable {
         var wasToldLeftOut = false
     }
 
-    /// How an attempt to use the service ended.
     enum End {
         /// Begin anew at once.
         case renew
@@ -63,7 +62,6 @@ final class FollowedService: Sendable {
     /// Opened when something has changed that an attempt should not wait for.
     let wake = Latch()
     private let tell: Teller
-    /// Shared by all sessions.
     let memory: ByteBudget
 
     init(
@@ -212,7 +210,6 @@ extension FollowedService {
         renew()
     }
 
-    /// Connects anew.
     func renew() {
         let device = state.withLock { state in
             state.mustRenew = true

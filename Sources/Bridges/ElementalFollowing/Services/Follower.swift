@@ -19,7 +19,6 @@ internal import Support
 public final class Follower: Sendable {
     typealias Observer = @Sendable (FollowerEvent) -> Void
 
-    /// A service that is listed.
     struct Entry {
         /// The subjects that list it, by their numbers.
         var subjects: Set<Int> = []
@@ -38,7 +37,6 @@ public final class Follower: Sendable {
         /// Takes the services that begin to be followed; `nil` before ``Follower/run()`` and after it.
         var starts: AsyncStream<FollowedService>.Continuation?
         var hasRun = false
-        /// How many are followed.
         var count = 0
         /// How many were said to be too many.
         var excess = 0

@@ -8,7 +8,6 @@ struct FollowerReconnection: ReconnectionPolicy {
     /// Whether a service that does not answer the greeting ends it. An address may be that of another service by now,
     /// which says no hello; what Zeroconf lists says so itself.
     private let endsInSilence: Bool
-    /// Why it gave up.
     private let last = Locked<ElementalError?>(nil)
 
     init(_ options: FollowerOptions, to place: ServicePlace) {

@@ -30,7 +30,6 @@ public struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     public func hash(into hasher: inout Hasher) { hasher.combine(compared) }
 
-    /// The names as they are compared.
     private var compared: [ComparableName?] { [service.map { ComparableName($0) }, ComparableName(name)] }
 
     /// By the services' names, then by those of the instances; those by host and port come last.

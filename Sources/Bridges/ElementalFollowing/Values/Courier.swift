@@ -4,7 +4,6 @@ internal import Support
 
 /// Forwards the values of one direction, one at a time and as their intervals allow.
 package final class Courier: Sendable {
-    /// What happened to a value.
     package enum Delivery {
         case done
         /// The receiver is away; keep the value until it returns.
@@ -51,7 +50,6 @@ package final class Courier: Sendable {
         }
     }
 
-    /// Whether values of the element are waiting.
     package func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
 
     /// Adds a value.
@@ -63,7 +61,6 @@ package final class Courier: Sendable {
         return isTaken
     }
 
-    /// Drops the waiting values of an element.
     package func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
 
     /// Delivers until the task is cancelled.

@@ -6,7 +6,6 @@ package import Elemental
 package struct Lanes {
     package typealias Instant = ContinuousClock.Instant
 
-    /// What waits in a lane.
     package enum Keeping: Sendable {
         /// The newest value of each element, which its service's session counts: nothing is counted here.
         case newest
@@ -18,12 +17,10 @@ package struct Lanes {
         package static let bridged = Keeping.all(limit: 4096, byteLimit: 1 << 20)
     }
 
-    /// What to do next.
     package enum Step: Equatable {
         case send(ElementDefinition, ElementValue)
         /// Nothing may go before this time.
         case wait(until: Instant)
-        /// Nothing is waiting.
         case idle
     }
 
@@ -71,12 +68,9 @@ package struct Lanes {
 
     /// The bytes that count of all values that are waiting.
     var waitingByteCount: Int { byteCount + newestByteCount }
-    /// Whether no values are waiting.
     var isEmpty: Bool { waitingCount == 0 }
-    /// How many values are waiting.
     private var waitingCount = 0
 
-    /// Whether values of the element are waiting.
     package func holds(_ element: ElementDefinition) -> Bool {
         position(of: element).map { heads[$0].number != Head.none } ?? false
     }
@@ -102,7 +96,6 @@ package struct Lanes {
         return true
     }
 
-    /// Drops the waiting values of an element.
     package mutating func drop(_ element: ElementDefinition) {
         guard let position = position(of: element) else { return }
         waitingCount -= lanes[position].values.count

@@ -45,7 +45,6 @@ package final class Rounds {
         onRound()
     }
 
-    /// Makes no round any more.
     package func end() {
         next?.task.cancel()
         next = nil

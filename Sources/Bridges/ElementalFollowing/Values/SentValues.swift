@@ -10,7 +10,6 @@ internal import Support
 /// ping, and shows it then. A service that does echo it, as ``ElementalService/relay(_:deciding:)`` does, is asked only after
 /// some time.
 package final class SentValues {
-    /// The values of one element.
     private struct Lane {
         let element: ElementDefinition
         /// Those that the service is yet to be asked about, in their order; of an element marked latest the newest.
@@ -105,7 +104,6 @@ package final class SentValues {
         self.ask = ask
     }
 
-    /// The bytes of all values that are kept.
     var byteCount: Int { lanes.values.reduce(0) { $0 + $1.byteCount } }
 
     /// The newest value of the element that was sent and not answered.

@@ -51,7 +51,6 @@ extension BridgeCore {
         emit(.sharedID(options.id))
     }
 
-    /// Tells everything there is to tell.
     func tellAll() {
         publish(Self.availability(true), to: topics.bridge)
         for service in services.values {
@@ -94,7 +93,6 @@ extension BridgeCore {
         rounds.end()
     }
 
-    /// Takes a message of the broker.
     func take(_ message: MQTTMessage) {
         switch topics.place(of: message.topic) {
         case .set(let path, let level, let component):
@@ -127,7 +125,6 @@ extension BridgeCore {
         }
     }
 
-    /// A bridge is there, or has gone.
     private func takeAvailability(ofBridge topic: String, _ payload: ByteBuffer) {
         let isOnline = payload != Self.availability(false)
         guard topic != topics.bridge.name else {

@@ -59,7 +59,6 @@ extension BridgeCore {
         return service.own.isSubscribed ? [] : filters(of: service)
     }
 
-    /// A message that was put together.
     private struct Made: Sendable {
         let message: DiscoveryMessage
         let payload: ByteBuffer
@@ -232,7 +231,6 @@ extension BridgeCore {
         }
     }
 
-    /// The service is gone.
     func unsubscribe(_ service: BridgedService) {
         let filters = self.filters(of: service)
         guard isConnected, !filters.isEmpty else { return }

@@ -57,7 +57,6 @@ final class BridgeCore {
     /// Whether the broker had no room for a value of this round.
     var isFull = false
 
-    /// An element of one of the services.
     struct ElementKey: Hashable, Sendable {
         let service: ServiceKey
         let id: Int8
@@ -82,7 +81,6 @@ final class BridgeCore {
 
     // MARK: - Services
 
-    /// Takes what happens to the services.
     func take(_ event: FollowerEvent) {
         switch event {
         case .state(let key, .connected(let device, let catalogue)): connected(key, device, catalogue)
@@ -206,7 +204,6 @@ final class BridgeCore {
         }
     }
 
-    /// Tells what became of a value.
     func tell(
         _ outcome: BridgedValue.Outcome, _ element: ElementDefinition, isForService: Bool = false,
         _ service: BridgedService

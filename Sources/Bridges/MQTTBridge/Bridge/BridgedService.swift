@@ -66,7 +66,6 @@ extension BridgedService {
         return true
     }
 
-    /// The position of the element with that level.
     func position(ofLevel level: String) -> Int? { elements.firstIndex { $0.level == level } }
 
     /// What Home Assistant is to be told, as it can be put together elsewhere.

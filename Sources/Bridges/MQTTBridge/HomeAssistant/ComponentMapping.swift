@@ -30,7 +30,6 @@ struct ComponentMapping: Sendable {
         return platform.map { [component($0, reads, writes)] } ?? []
     }
 
-    /// What follows from the type.
     private var platform: String? {
         switch element.type {
         case .bool: return writes ? "switch" : "binary_sensor"
@@ -193,7 +192,6 @@ struct ComponentMapping: Sendable {
         return decimals
     }
 
-    /// A number from 0 as a light's brightness.
     private func light() throws(MQTTBridgeError) -> Component {
         guard writes, element.type.isNumeric, let range = element.range, range.lowerBound == 0, range.upperBound > 0
         else {

@@ -13,7 +13,6 @@ final class BridgeCore {
     private(set) var services: [ServiceKey: BridgedService] = [:]
     /// Services by the first level of their addresses.
     private(set) var levels: [String: BridgedService] = [:]
-    /// Elements by their addresses.
     var addresses: [String: (service: BridgedService, position: Int)] = [:]
 
     let surfaces: Surfaces
@@ -61,7 +60,6 @@ final class BridgeCore {
 
     // MARK: - Services
 
-    /// Takes what happens to the services.
     func take(_ event: FollowerEvent) {
         guard !hasEnded else { return }
         switch event {
@@ -144,7 +142,6 @@ final class BridgeCore {
         }
     }
 
-    /// A socket has room again.
     func socketIsWritable() { rounds.resume() }
 
     private func deliver(_ value: ElementValue, _ position: Int, _ service: BridgedService) {
@@ -179,7 +176,6 @@ final class BridgeCore {
         }
     }
 
-    /// Tells a surface the value that an element has.
     func answer(_ surface: Surface, _ position: Int, _ service: BridgedService) {
         guard service.elements[position].reads, let newest = service[position].newest,
             surface.channel.isWritable, let bytes = encode(newest, position, service)
@@ -226,7 +222,6 @@ final class BridgeCore {
         tell(outcome, position, isForService: isForService, service)
     }
 
-    /// Tells what became of a value.
     private func tell(
         _ outcome: BridgedValue.Outcome, _ position: Int, isForService: Bool = false, _ service: BridgedService
     ) {

@@ -55,7 +55,6 @@ final class QueryListener {
         note(isWritable: isWritable)
     }
 
-    /// The socket has room, or none.
     func note(isWritable: Bool) {
         hasRoom = isWritable
         if self.isWritable { onWritable() }

@@ -11,7 +11,6 @@ internal import Foundation
 
 /// The WebSockets of OSCQuery: programs that want to know of values and of the tree. It belongs to the bridge's event loop.
 final class QueryListeners {
-    /// What has become of an address.
     enum Change: String {
         case added = "PATH_ADDED"
         case removed = "PATH_REMOVED"
@@ -32,13 +31,10 @@ final class QueryListeners {
 
     var count: Int { listeners.count }
 
-    /// Whether a program of that host is connected.
     func hasProgram(of host: IPAddress) -> Bool { listeners.values.contains { $0.host == host } }
 
-    /// Whether somebody listens to an address.
     func listens(to address: String) -> Bool { counts[address] != nil }
 
-    /// A program has connected.
     func add(_ listener: QueryListener) {
         listeners[listener.id] = listener
         listener.onWritable = { [weak self, weak listener] in
@@ -46,10 +42,8 @@ final class QueryListeners {
         }
     }
 
-    /// A program's socket has room again.
     func isWritable(_ id: UInt64) { listeners[id]?.note(isWritable: true) }
 
-    /// A program has disconnected.
     func remove(_ id: UInt64) {
         for address in listeners.removeValue(forKey: id)?.addresses ?? [] { drop(address) }
     }

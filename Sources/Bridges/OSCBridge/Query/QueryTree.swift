@@ -27,7 +27,6 @@ struct QueryTree: Sendable {
 
     /// Whether surfaces set elements.
     let setsElements: Bool
-    /// The UDP port of OSC.
     let port: Int
     let name: String
 

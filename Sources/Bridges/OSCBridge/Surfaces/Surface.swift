@@ -6,9 +6,7 @@ internal import Support
 final class Surface {
     typealias ID = SocketAddress
 
-    /// An element of a service.
     struct ElementKey: Hashable {
-        /// The service's number.
         let service: UInt64
         let id: Int8
     }
@@ -49,7 +47,6 @@ final class Surface {
     let address: SocketAddress
     /// Where it runs; `nil` if that has no address.
     let host: IPAddress?
-    /// The socket that reaches it.
     var channel: any Channel
     /// Whether it was named, and is never forgotten.
     let isNamed: Bool

@@ -37,7 +37,6 @@ final class Surfaces {
     var isEmpty: Bool { all.isEmpty }
     var count: Int { all.count }
 
-    /// Whether a socket has no room.
     var isFull: Bool { all.values.contains { !$0.channel.isWritable } }
 
     subscript(_ address: SocketAddress) -> Surface? { all[address] }
@@ -81,7 +80,6 @@ final class Surfaces {
         all[surface.address] = surface
     }
 
-    /// Adds a surface that was named.
     func addNamed(_ address: SocketAddress, _ channel: any Channel) {
         all[address] = Surface(address, channel, isNamed: true, at: loop.now)
     }
@@ -93,7 +91,6 @@ final class Surfaces {
         }
     }
 
-    /// Forgets those that have been silent for long.
     func forgetSilent(at now: NIODeadline) {
         for surface in all.values where !surface.isNamed && surface.lastHeard + Self.time < now {
             all[surface.address] = nil

@@ -247,7 +247,6 @@ extension ElementDefinition {
 }
 
 extension OSCArgument {
-    /// The argument as a number.
     var number: Double? {
         switch self {
         case .int32(let number): Double(number)

@@ -4,7 +4,6 @@ internal import ElementalFollowing
 /// An element of a bridged service with its address.
 struct OSCElement: BridgedElement {
     let definition: ElementDefinition
-    /// Its OSC address.
     let address: String
     /// The last level of that.
     let level: String

@@ -5,7 +5,6 @@ import MQTT
 import MQTTBridge
 import Support
 
-/// Bridges services to a broker.
 struct MQTTBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands for MQTT brokers.
 struct MQTTCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mqtt",

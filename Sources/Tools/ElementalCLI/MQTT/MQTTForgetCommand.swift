@@ -3,7 +3,6 @@ import MQTT
 import MQTTBridge
 import Support
 
-/// Empties what a broker has retained of services.
 struct MQTTForgetCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",

@@ -4,7 +4,6 @@ import MQTT
 import MQTTBridge
 import Support
 
-/// Tells what a bridge to a broker does.
 struct MQTTReport: Sendable {
     private struct State {
         /// Whether the broker was reached before.
@@ -19,7 +18,6 @@ struct MQTTReport: Sendable {
     let values: BridgeReport
     private let state = Locked(State())
 
-    /// Notes what happens on the bridge. It does not wait.
     func note(_ event: MQTTBridgeEvent) {
         switch event {
         case .brokerConnected:

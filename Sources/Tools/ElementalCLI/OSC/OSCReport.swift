@@ -3,7 +3,6 @@ import ElementalFollowing
 import OSCBridge
 import Support
 
-/// Tells what a bridge to OSC does.
 struct OSCReport: Sendable {
     private struct State {
         /// Under what name the bridge is announced, or why it is not.
@@ -20,7 +19,6 @@ struct OSCReport: Sendable {
     let values: BridgeReport
     private let state = Locked(State())
 
-    /// Notes what happens on the bridge. It does not wait.
     func note(_ event: OSCBridgeEvent) {
         switch event {
         case .value(let value): return values.note(value)

@@ -29,7 +29,6 @@ struct ListeningOptions: ParsableArguments {
     /// The address to listen on; `nil` for loopback.
     var address: String? { lan ? "0.0.0.0" : listen ?? oldAddress }
 
-    /// The options as they are typed.
     var text: String { lan ? "--lan" : "--listen \(address ?? "")" }
 
     /// Whether only this machine's programs reach it.

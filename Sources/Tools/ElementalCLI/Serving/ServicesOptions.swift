@@ -70,7 +70,6 @@ struct FollowingOptions: ParsableArguments {
         try ClientName.check(name)
     }
 
-    /// The name that was given.
     private var name: String? { names.last ?? oldName }
 
     static func check(_ targets: [Target]) throws {

@@ -21,7 +21,6 @@ struct TokenOption: ParsableArguments {
         }
     }
 
-    /// The file.
     var path: String { token.map { String($0.dropFirst()) } ?? "" }
 
     /// Reads the token; `nil` if the option was not given.

@@ -2,7 +2,6 @@ import ArgumentParser
 import Elemental
 import SignalRBridge
 
-/// Bridges a service and a hub.
 struct SignalRBridgeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "bridge",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SignalR
 
-/// Calls a method of a hub and prints the result.
 struct SignalRCallCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "call",

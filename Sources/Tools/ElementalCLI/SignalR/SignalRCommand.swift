@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The commands for SignalR hubs.
 struct SignalRCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "signalr",

@@ -3,7 +3,6 @@ import Elemental
 import SignalR
 import Support
 
-/// Prints a hub's calls.
 struct SignalRListenCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "listen",

@@ -3,7 +3,6 @@ import Elemental
 import SignalR
 import Support
 
-/// Calls a method of a hub without waiting for its result.
 struct SignalRSendCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "send",

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SignalR
 
-/// Prints the items of a hub's stream.
 struct SignalRStreamCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "stream",
