@@ -14,9 +14,7 @@ struct PayloadTests {
     }
 
     private static func text(_ value: ElementValue, isForHomeAssistant: Bool = true) throws -> String {
-        let payload = try PayloadFormat(isForHomeAssistant: isForHomeAssistant)
-            .payload(value, of: element(value.type))
-        return String(buffer: payload)
+        String(buffer: value.payload(of: try element(value.type), isForHomeAssistant: isForHomeAssistant))
     }
 
     private static func value(
@@ -38,7 +36,7 @@ struct PayloadTests {
     func everyTypeIsReadBack(value: ElementValue) throws {
         let element = try Self.element(value.type)
         for isForHomeAssistant in [true, false] {
-            let payload = PayloadFormat(isForHomeAssistant: isForHomeAssistant).payload(value, of: element)
+            let payload = value.payload(of: element, isForHomeAssistant: isForHomeAssistant)
             #expect(try Command(payload: payload).value(of: element, current: nil) == value)
         }
     }
@@ -104,9 +102,11 @@ struct PayloadTests {
     func choicesAreTheirNames() throws {
         let choices = [ElementChoice(.uint8(0), "off"), ElementChoice(.uint8(7), "light blue")]
         let element = try Self.element(.uint8, choices: choices)
-        let format = PayloadFormat(isForHomeAssistant: true)
-        #expect(String(buffer: format.payload(.uint8(7), of: element)) == "light blue")
-        #expect(String(buffer: format.payload(.uint8(9), of: element)) == "9")
+        func text(_ value: ElementValue) -> String {
+            String(buffer: value.payload(of: element, isForHomeAssistant: true))
+        }
+        #expect(text(.uint8(7)) == "light blue")
+        #expect(text(.uint8(9)) == "9")
         #expect(try Self.value("Light Blue", element) == .uint8(7))
         #expect(try Self.value("7", element) == .uint8(7))
         #expect(try Self.value("off\r\n", element) == .uint8(0))
@@ -127,7 +127,8 @@ struct PayloadTests {
 
     @Test
     func picturesAreToldByTheirBeginning() {
-        #expect(ElementValue.data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0])).pictureType == "image/png")
+        #expect(
+            ElementValue.data(Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0])).pictureType == "image/png")
         #expect(ElementValue.data(Data([0xFF, 0xD8, 0xFF, 0xE0])).pictureType == "image/jpeg")
         #expect(ElementValue.data(Data("GIF89a".utf8)).pictureType == "image/gif")
         #expect(ElementValue.data(Data([0x89, 0x50])).pictureType == nil)

@@ -20,7 +20,6 @@ final class BridgeCore {
     let loop: any EventLoop
     let options: MQTTBridgeOptions
     let topics: BridgeTopics
-    let format: PayloadFormat
     let emit: (MQTTBridgeEvent) -> Void
 
     private(set) var services: [ServiceKey: BridgedService] = [:]
@@ -71,7 +70,6 @@ final class BridgeCore {
         self.options = options
         self.topics = topics
         self.emit = emit
-        format = PayloadFormat(isForHomeAssistant: options.discovery == .homeAssistant)
         rounds = ValueRounds(
             every: options.interval == .zero ? .zero : Self.roundInterval, pause: Self.fullTime, on: loop)
         rounds.willBegin = { [weak self] in self?.isFull = false }

@@ -99,3 +99,29 @@ extension String {
         return String(inner[inner.index(after: inner.startIndex)..<end])
     }
 }
+
+extension ElementValue {
+    /// The value as a payload: numbers, texts and names of choices as text, `true` and `false`, vectors and matrices as JSON
+    /// arrays, data as it is.
+    ///
+    /// - Parameter isForHomeAssistant: whether numbers that are not finite become `None`, which Home Assistant takes for
+    ///   unknown. At `nan` it would log an exception for each message and show the value before.
+    func payload(of element: ElementDefinition, isForHomeAssistant: Bool) -> ByteBuffer {
+        func text(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
+            isForHomeAssistant && !number.isFinite ? "None" : number.description
+        }
+        if case .data(let bytes) = self { return ByteBuffer(bytes: bytes) }
+        if let choice = element.choice(self) { return ByteBuffer(string: choice.name) }
+        switch plainForm {
+        case .integer(let digits): return ByteBuffer(string: digits)
+        case .float(let number): return ByteBuffer(string: text(number))
+        case .double(let number): return ByteBuffer(string: text(number))
+        case .bool(let flag): return ByteBuffer(string: flag ? "true" : "false")
+        case .text(let text): return ByteBuffer(string: text)
+        case .floats(let numbers):
+            // JSON has neither NaN nor infinity.
+            let texts = numbers.map { $0.isFinite ? $0.description : "null" }
+            return ByteBuffer(string: "[" + texts.joined(separator: ",") + "]")
+        }
+    }
+}
