@@ -41,9 +41,11 @@ struct OSCBridgeTests {
 
     /// Runs a bridge to a service during the body, which gets its UDP port and the service's prefix.
     private static func withBridge(
-        to service: ElementalService, _ body: (_ port: Int, _ prefix: String) async throws -> Void
+        to service: ElementalService, names: [String: String] = [:],
+        _ body: (_ port: Int, _ prefix: String) async throws -> Void
     ) async throws {
         var options = OSCBridgeOptions()
+        options.names = names
         options.port = 0
         options.setsElements = true
         options.isAnnounced = false
@@ -65,6 +67,19 @@ struct OSCBridgeTests {
             running.cancel()
             try? await running.value
         }
+    }
+
+    @Test(.backstop)
+    func elementsHaveOtherNamesInTheirAddressesUnlessThoseAreTaken() async throws {
+        let service = try await Self.service()
+        let set = Transcript<String>()
+        service.onAnyValue { element, _, _ in set.add(element.name) }
+        try await Self.withBridge(to: service, names: ["Cutoff": "Filter", "Mode": "Cutoff"]) { port, prefix in
+            let surface = try Surface(port)
+            for name in ["Cutoff", "Mode", "Filter"] { try surface.send(prefix + name, [.float(1)]) }
+            #expect(try await [set.next(), set.next()] == ["Mode", "Cutoff"])
+        }
+        await service.stop()
     }
 
     /// It handles values, and neither tells nor relays them.

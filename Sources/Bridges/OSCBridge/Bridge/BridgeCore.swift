@@ -81,7 +81,7 @@ final class BridgeCore {
 
     private func connected(_ key: ServiceKey, _ device: ElementalDevice, _ catalogue: ElementCatalogue) {
         let service = services[key] ?? add(key)
-        guard let earlier = service.connect(device, catalogue)?.map(\.address) else { return }
+        guard let earlier = service.connect(device, catalogue, names: options.names)?.map(\.address) else { return }
         for address in earlier { addresses[address] = nil }
         for (position, element) in service.elements.enumerated() { addresses[element.address] = (service, position) }
         let current = Set(service.elements.map(\.address))

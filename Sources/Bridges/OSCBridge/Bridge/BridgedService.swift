@@ -15,11 +15,16 @@ struct OSCService {
 extension BridgedService {
     /// The service is connected.
     ///
+    /// - Parameter names: what elements are called in their addresses.
     /// - Returns: the elements before, if it has others now.
-    func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) -> [OSCElement]? {
+    func connect(
+        _ device: ElementalDevice, _ catalogue: ElementCatalogue, names: [String: String]
+    ) -> [OSCElement]? {
         let earlier = connect(device, catalogue, OSCElement.Reading()) {
-            catalogue.map { definition in
-                let level = OSCAddressLevel.level(definition.name)
+            var taken = Set(catalogue.map(\.name))
+            return catalogue.map { definition in
+                let name = names[definition.name].flatMap { taken.insert($0).inserted ? $0 : nil }
+                let level = OSCAddressLevel.level(name ?? definition.name)
                 return OSCElement(definition: definition, address: "/\(own.level)/\(level)", level: level)
             }
         }

@@ -10,6 +10,9 @@ public struct OSCBridgeOptions: Sendable {
     public var allowedNetworks: [String] = []
     /// Where values are sent to besides those that sent lately.
     public var feedback: [Destination] = []
+    /// What elements are called in their addresses, by their names. It counts unless another element of the service has
+    /// that name.
+    public var names: [String: String] = [:]
     /// Whether surfaces set elements.
     public var setsElements = false
     /// Whether the bridge is announced by Zeroconf, as `_osc._udp` and `_oscjson._tcp`: to programs of this machine alone

@@ -35,6 +35,13 @@ struct OSCCommand: ReportingCommand {
     var control = false
 
     @Option(
+        name: .customLong("map"),
+        help: ArgumentHelp(
+            "What an element is called in its address; may be given several times.", valueName: "element=name"),
+        transform: ElementMapping.init(parsing:))
+    var mappings: [ElementMapping] = []
+
+    @Option(
         help: ArgumentHelp("The port of OSC (UDP) and OSCQuery (TCP); 0 lets the system choose.", valueName: "port"))
     var port = OSCBridgeOptions().port
 
@@ -75,6 +82,7 @@ struct OSCCommand: ReportingCommand {
         options.allowedNetworks = allow
         options.feedback = feedback.map { OSCBridgeOptions.Destination(host: $0.host, port: $0.port) }
         options.setsElements = control
+        options.names = Dictionary(mappings.map { ($0.element, $0.name) }) { $1 }
         // A host's name has at most 63 bytes, and so has this one.
         var name = "Elemental on \(HostName.current)"
         while name.utf8.count > 63 { name.removeLast() }

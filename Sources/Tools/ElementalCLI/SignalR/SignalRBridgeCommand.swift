@@ -75,7 +75,7 @@ struct SignalRBridgeCommand: ReportingCommand {
 
     private var options: BridgeOptions {
         var options = BridgeOptions()
-        options.methods = Dictionary(mappings.map { ($0.element, $0.method) }) { $1 }
+        options.methods = Dictionary(mappings.map { ($0.element, $0.name) }) { $1 }
         options.passesMappedOnly = onlyMapped
         options.setsElements = control
         options.interval = rate == 0 ? .zero : .seconds(1 / rate)

@@ -1,13 +1,13 @@
-/// `ELEMENT=METHOD` from the command line: an element and the hub's method for it.
+/// `ELEMENT=NAME` from the command line: an element and what it is called on the other side.
 struct ElementMapping: Sendable {
     let element: String
-    let method: String
+    let name: String
 
     /// Parses a mapping. The last `=` separates the names, since an element's name may contain one.
     init(parsing text: String) throws(ArgumentProblem) {
         guard let sign = text.lastIndex(of: "="), sign != text.startIndex, text.index(after: sign) != text.endIndex
-        else { throw ArgumentProblem("write it as ELEMENT=METHOD, as in 'Left arm=MoveArm'") }
+        else { throw ArgumentProblem("write it as ELEMENT=NAME, as in 'Left arm=MoveArm'") }
         element = String(text[..<sign])
-        method = String(text[text.index(after: sign)...])
+        name = String(text[text.index(after: sign)...])
     }
 }
