@@ -1,8 +1,10 @@
 package import Elemental
 package import NIOCore
+internal import Support
 
-/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: values that come at about the
-/// same time leave together, and a flood of one service does not hold up the loop.
+/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: at most one in each interval, and
+/// the first after a pause at once. Values that come in between leave together, and a flood of one service does not hold up
+/// the loop.
 package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package typealias Service = BridgedService<Element, Reading, Own>
 
@@ -17,18 +19,22 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package var willBegin: () -> Void = {}
     package var didEnd: () -> Void = {}
 
-    private let rounds: Rounds
+    private let loop: any EventLoop
+    private let interval: Duration
     /// How long the other side has to make room; `nil` if ``resume()`` is called then.
     private let pause: Duration?
     private var waiting: [Service] = []
+    private var next: (task: Scheduled<Void>, time: Lanes.Instant)?
+    private var last: Lanes.Instant?
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - interval: the minimum time between two rounds.
     ///   - pause: how long the other side has to make room; `nil` if it says itself that it has.
     package init(every interval: Duration, pause: Duration? = nil, on loop: any EventLoop) {
-        rounds = Rounds(every: interval, on: loop)
+        self.loop = loop
+        self.interval = interval
         self.pause = pause
-        rounds.onRound = { [weak self] in self?.run() }
     }
 
     /// Adds a value.
@@ -39,13 +45,13 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         guard !service.isWaiting else { return true }
         service.isWaiting = true
         waiting.append(service)
-        rounds.ask()
+        ask()
         return true
     }
 
     /// The other side has room again.
     package func resume() {
-        if !waiting.isEmpty { rounds.ask() }
+        if !waiting.isEmpty { ask() }
     }
 
     /// Forgets which services have values that wait.
@@ -55,14 +61,33 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     }
 
     package func end() {
-        rounds.end()
+        next?.task.cancel()
+        next = nil
+        hasEnded = true
         removeAll()
     }
 
+    /// Makes a round when values may go now, or at that time.
+    private func ask(at time: Lanes.Instant? = nil) {
+        guard !hasEnded else { return }
+        let now = Lanes.Instant.now
+        let time = max(time ?? now, last.map { $0 + interval } ?? now)
+        if let next {
+            guard time < next.time else { return }
+            next.task.cancel()
+        }
+        let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
+            if let self { run() }
+        }
+        next = (task, time)
+    }
+
     private func run() {
+        next = nil
+        let now = Lanes.Instant.now
+        last = now
         willBegin()
-        let now = ContinuousClock.now
-        var next: ContinuousClock.Instant?
+        var opening: Lanes.Instant?
         var count = 0
         var remaining: [Service] = []
         for service in waiting {
@@ -74,8 +99,8 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
                 if let position = service.position(of: element) { deliver(value, position, service) }
             }
             switch step {
-            case .wait(let opening): next = min(next ?? opening, opening)
-            case .send: next = now
+            case .wait(let time): opening = min(opening ?? time, time)
+            case .send: opening = now
             case .idle:
                 service.isWaiting = false
                 continue
@@ -85,9 +110,9 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         waiting = remaining
         didEnd()
         if !isFull() {
-            if let next { rounds.ask(at: next) }
+            if let opening { ask(at: opening) }
         } else if let pause {
-            rounds.ask(at: now + pause)
+            ask(at: now + pause)
         }
     }
 }
