@@ -73,8 +73,8 @@ struct FollowingOptions: ParsableArguments {
     private var name: String? { names.last ?? oldName }
 
     static func check(_ targets: [Target]) throws {
-        if targets.count > FollowerOptions.maximumTargetCount {
-            throw ValidationError("at most \(FollowerOptions.maximumTargetCount) TARGETs can be followed")
+        if targets.count > maximumServiceCount {
+            throw ValidationError("at most \(maximumServiceCount) TARGETs can be followed")
         }
     }
 
@@ -161,9 +161,4 @@ extension Target {
         case .address(let address): ServicePlace.address(host: address.host, port: address.port).target
         }
     }
-}
-
-extension FollowerOptions {
-    /// The most targets on a command line.
-    static let maximumTargetCount = 256
 }

@@ -51,12 +51,7 @@ struct HubClient: Sendable {
     func limited<Answer: Sendable>(
         _ method: String, _ limit: Duration, _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {
-        let answer = Locked<Answer?>(nil)
-        try await Interruption.limit(to: limit) {
-            let value = try await body()
-            answer.withLock { $0 = value }
-        }
-        if let value = answer.withLock({ $0 }) { return value }
+        if let answer = try await Interruption.limit(to: limit, body) { return answer }
         try Task.checkCancellation()
         throw CommandFailure(
             "timedOut", "the hub did not answer '\(method)' within \(limit); --timeout gives it more time")

@@ -57,7 +57,7 @@ struct SignalRListenCommand: ReportingCommand {
         let (url, methods, opening) = (url, methods, opening.first)
         try await Interruption.run(console, amount.work) { [amount, reconnection, hub, output] in
             let remaining = amount.counter
-            let (enough, isEnough) = AsyncStream.makeStream(of: Void.self)
+            let enough = Latch()
             let connection = try await hub.connection(to: url, output, reconnects: reconnection.reconnect)
             let prepare: (HubConnection) -> Void = { connection in
                 for method in methods {
@@ -67,7 +67,7 @@ struct SignalRListenCommand: ReportingCommand {
                         let left = remaining.decrement()
                         guard left >= 0 else { return }
                         await console.emit(HubMessageEvent(method: call.method, content: .invocation(arguments)))
-                        if left == 0 { isEnough.finish() }
+                        if left == 0 { enough.open() }
                     }
                 }
             }
@@ -90,7 +90,7 @@ struct SignalRListenCommand: ReportingCommand {
                         }
                         failure.withLock { $0 = error }
                     } or: {
-                        for await _ in enough {}
+                        await enough.wait()
                     }
                 }
                 if let error = failure.withLock({ $0 }) { throw error }
