@@ -88,46 +88,37 @@ struct C64RunCommand: ReportingCommand {
     }
 
     /// Whether the screen is shown live.
-    private var isShown: Bool { isatty(STDOUT_FILENO) == 1 && !output.json }
+    var isShown: Bool { isatty(STDOUT_FILENO) == 1 && !output.json }
 
     func perform(_ console: Console) async throws {
-        let isShown = isShown
         let program: Program
         do {
             program = try Program(prg: try await FileContent.program(path, timeout: output.limit))
         } catch let error as ProgramError {
             throw CommandFailure("invalidFile", "file '\(path)': \(error)")
         }
-        let emulation = Emulation(
-            program: program, standard: standard.value, baud: baud, joystick: joystick, modem: modem,
-            onModem: { event in
-                // Events are not written across the machine's screen.
-                if !isShown { console.offer(.line(event)) }
-            },
-            typed: typed?.replacing("\\n", with: "\n") ?? "", limit: cycles, title: isShown ? title : nil)
-        let end = Locked<Emulation.End?>(nil)
+        let end = Locked<End?>(nil)
         try await Interruption.run(console) {
-            let reached = try await emulation.run()
+            let reached = try await emulate(program, console)
             end.withLock { $0 = reached }
         }
         if let end = end.withLock({ $0 }) { try await finish(end, console) }
     }
 
     /// How many cycles to run, if there is a limit.
-    private var cycles: UInt64? {
+    var cycles: UInt64? {
         if let frames { return UInt64(frames) * UInt64(standard.value.cyclesPerFrame) }
         return seconds.map { UInt64($0.duration / .seconds(1) * Double(standard.value.cyclesPerSecond)) }
     }
 
-    private var title: String {
-        "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0.host.withPort($0.port))" } ?? "")
+    /// Shown below the screen.
+    var title: String {
+        let fileName = path.split(separator: "/").last ?? path[...]
+        return "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0.host.withPort($0.port))" } ?? "")
     }
 
-    /// The file's name without its folders.
-    private var fileName: String { path.split(separator: "/").last.map(String.init) ?? path }
-
     /// Saves the pictures and reports the screen and how the program ended.
-    private func finish(_ end: Emulation.End, _ console: Console) async throws {
+    private func finish(_ end: End, _ console: Console) async throws {
         try pictures.save(end.picture)
         if !isShown { await console.emit(end.report) }
         if let reason = end.stopReason {

@@ -5,24 +5,8 @@ import Support
 import UnixSignals
 import VirtualCommodore
 
-/// Runs a program on a virtual Commodore, on a thread of its own, with this process's terminal as its screen and keyboard.
-struct Emulation: Sendable {
-    let program: Program
-    let standard: VideoStandard
-    let baud: Int
-    /// The port of the joystick that keys control; `nil` for none.
-    let joystick: Int?
-    /// The gateway at the other end of the line; `nil` for none.
-    let modem: HostPort?
-    /// Called when the connection to the gateway changes.
-    let onModem: @Sendable (LineEvent) -> Void
-    /// Text to type at the start.
-    let typed: String
-    /// How many cycles to run; `nil` for no limit.
-    let limit: UInt64?
-    /// Shown below the screen in the terminal; `nil` to show neither.
-    let title: String?
-
+/// Runs the program on a thread of its own, with this process's terminal as its screen and keyboard.
+extension C64RunCommand {
     /// The state at the end.
     struct End: Sendable {
         let picture: Picture
@@ -40,7 +24,7 @@ struct Emulation: Sendable {
     /// Runs the machine until its program or its time ends, or the task is cancelled, which is no error.
     ///
     /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
-    func run() async throws -> End {
+    func emulate(_ program: Program, _ console: Console) async throws -> End {
         let isEnded = Locked(false)
         let address: SocketAddress? = if let modem { try await ModemLink.resolve(modem) } else { nil }
         // When the terminal closes, or the process gets SIGQUIT, the terminal is restored as well.
@@ -50,21 +34,24 @@ struct Emulation: Sendable {
         }
         defer { watcher.cancel() }
         return try await withTaskCancellationHandler {
-            try await Blocking.finish { try run(address, while: { !isEnded.withLock { $0 } }) }
+            try await Blocking.finish { try run(program, address, console, while: { !isEnded.withLock { $0 } }) }
         } onCancel: {
             isEnded.withLock { $0 = true }
         }
     }
 
-    private func run(_ address: SocketAddress?, while isWanted: () -> Bool) throws -> End {
-        let machine = Commodore64(standard: standard, line: SerialLine(baud: baud))
+    private func run(
+        _ program: Program, _ address: SocketAddress?, _ console: Console, while isWanted: () -> Bool
+    ) throws -> End {
+        let machine = Commodore64(standard: standard.value, line: SerialLine(baud: baud))
         machine.line.dcd = false
         var modemFailure = address == nil ? nil : "the machine stopped before"
         var hasConnected = false
         let link = address.map { address in
             ModemLink(address) { event in
                 if case .lost(let reason, _) = event { modemFailure = reason } else { hasConnected = true }
-                onModem(event)
+                // Events are not written across the machine's screen.
+                if !isShown { console.offer(.line(event)) }
             }
         }
         do {
@@ -72,8 +59,8 @@ struct Emulation: Sendable {
         } catch {
             throw CommandFailure("invalidFile", "\(error)")
         }
-        machine.type(typed)
-        let screen = title.map { TerminalScreen(title: $0) }
+        machine.type(typed?.replacing("\\n", with: "\n") ?? "")
+        let screen = isShown ? TerminalScreen(title: title) : nil
         screen?.open()
         defer { screen?.close() }
         if screen != nil || link != nil {
@@ -88,8 +75,7 @@ struct Emulation: Sendable {
 
     private func isFinished(_ machine: Commodore64) -> Bool {
         if machine.stopReason != nil { return true }
-        if let limit { return machine.cycle >= limit }
-        return false
+        return cycles.map { machine.cycle >= $0 } ?? false
     }
 
     // MARK: - As fast as it goes
@@ -98,7 +84,7 @@ struct Emulation: Sendable {
         if isatty(STDIN_FILENO) == 0 { machine.type(String(decoding: Self.readInput(while: isWanted), as: UTF8.self)) }
         while !isFinished(machine), isWanted() {
             machine.run(
-                cycles: Int(min(limit ?? .max, machine.cycle + UInt64(standard.cyclesPerFrame)) - machine.cycle))
+                cycles: Int(min(cycles ?? .max, machine.cycle + UInt64(standard.value.cyclesPerFrame)) - machine.cycle))
         }
     }
 
@@ -127,10 +113,10 @@ struct Emulation: Sendable {
         var pacer = RealTimePacer(machine)
         var frame: UInt64 = 0
         while !isFinished(machine), isWanted() {
-            pacer.run(machine, until: limit)
+            pacer.run(machine, until: cycles)
             link?.exchange(with: machine)
-            if machine.cycle / UInt64(standard.cyclesPerFrame) != frame {
-                frame = machine.cycle / UInt64(standard.cyclesPerFrame)
+            if machine.cycle / UInt64(standard.value.cyclesPerFrame) != frame {
+                frame = machine.cycle / UInt64(standard.value.cyclesPerFrame)
                 keys.advance(machine)
                 // 25 or 30 frames per second are enough, and less work for the terminal.
                 if frame % 2 == 0 { screen?.show(machine) }
