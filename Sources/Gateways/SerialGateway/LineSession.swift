@@ -8,7 +8,6 @@ import Support
 final class LineSession: LineHandler {
     /// The longest value of an element, in bytes, as on a device.
     static let maximumValueByteCount = 1024
-    /// The longest identity, in bytes.
     private static let maximumIdentityByteCount = 128
     /// How many bytes are given to the line at a time.
     private static let portion = 256
@@ -18,14 +17,13 @@ final class LineSession: LineHandler {
     private weak var owner: DeviceService?
     private var link: SerialLink
     private var decoder = StreamDecoder(maximumValueByteCount: LineSession.maximumValueByteCount)
-    /// The bytes of one portion.
     private let buffer: UnsafeMutableRawBufferPointer
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
     private var isLineOpen = false
-    /// What the owner did not accept of the frames being read.
+    /// Why the owner rejected a frame.
     private var problem: String?
     private var backOff = BackOff.line
-    /// Until when the line is not listened to, after something was not accepted.
+    /// Until when input is ignored, after a frame was rejected.
     private var quietUntil: NIODeadline?
 
     init(_ line: any Line, on eventLoop: any EventLoop, owner: DeviceService) {
@@ -48,7 +46,7 @@ final class LineSession: LineHandler {
         line.stop()
     }
 
-    /// The device is one that can be used: the next problem is not one more in a row.
+    /// The device can be used: the next problem is the first in a row.
     func accepted() { backOff.reset() }
 
     // MARK: Out
@@ -56,7 +54,7 @@ final class LineSession: LineHandler {
     /// How many bytes of frames can be written now; 0 without a session.
     var room: Int { link.room }
 
-    /// Writes a frame for which there is room.
+    /// Writes a frame. There must be room for it.
     func write(_ id: Int8, byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         let whole = Envelope.streamByteCount + byteCount
         withUnsafeTemporaryAllocation(byteCount: whole, alignment: 1) { frame in
@@ -71,7 +69,6 @@ final class LineSession: LineHandler {
         write(id, byteCount: bytes.count) { $0.copyBytes(from: bytes) }
     }
 
-    /// Sends what was written.
     func flush() {
         guard quietUntil == nil else { return }
         while line.isWritable {

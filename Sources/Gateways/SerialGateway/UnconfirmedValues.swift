@@ -16,7 +16,6 @@ struct UnconfirmedValues {
         if items.count < Self.maximumCount { items.append(item) }
     }
 
-    /// Whether a ping is to be sent.
     var needsPing: Bool { confirmingCount == nil && !items.isEmpty }
 
     /// - Returns: the number of the ping that is being sent.
@@ -55,7 +54,6 @@ struct UnconfirmedValues {
     }
 }
 
-/// A value for the device.
 struct SetValue: LineQueueItem {
     let element: ElementDefinition
     let value: ElementValue

@@ -3,7 +3,6 @@
 /// FF is the escape: FF FF is the byte FF. From the emulator, FF 00 and FF 01 are DTR off and on; to it, FF and a byte are
 /// the signals that it reads, DCD in bit 0 and RI in bit 1.
 package struct IP232 {
-    /// What came from the emulator.
     package enum Event: Hashable {
         case byte(UInt8)
         case terminalReady(Bool)
@@ -28,12 +27,10 @@ package struct IP232 {
         }
     }
 
-    /// Encodes bytes for the emulator.
     package static func encode(_ bytes: [UInt8]) -> [UInt8] {
         guard bytes.contains(mark) else { return bytes }
         return bytes.flatMap { $0 == mark ? [mark, mark] : [$0] }
     }
 
-    /// Encodes the signals for the emulator.
     package static func wires(carrier: Bool) -> [UInt8] { [mark, carrier ? 1 : 0] }
 }

@@ -29,7 +29,7 @@ final class LineChannel: ChannelInboundHandler {
     /// Starts to read, for a channel that does not by itself.
     func startReading() { context?.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
 
-    /// Lets the system find out within four seconds whether the other end is still there: if not, the channel is closed.
+    /// Has the system probe the peer, and close the channel if it does not answer within four seconds.
     func setProbing(_ isOn: Bool) {
         guard let channel = context?.channel else { return }
         #if canImport(Darwin)
@@ -74,7 +74,6 @@ final class LineChannel: ChannelInboundHandler {
     }
 }
 
-/// A line that uses a channel.
 protocol LineChannelOwner: AnyObject {
     func channelOpened(_ channel: LineChannel)
     func channel(_ channel: LineChannel, received buffer: ByteBuffer)

@@ -16,7 +16,7 @@ final class TCPLine: Line, LineChannelOwner {
     private var channel: LineChannel?
     /// A connection from another host, until it is known whether the line's still lives.
     private var waiting: (channel: LineChannel, end: Scheduled<Void>)?
-    /// Whether it was said that another host was refused.
+    /// Whether a refusal of another host has been reported.
     private var wasRefusalTold = false
     /// Longer than the system's probing takes.
     static let probeTime = TimeAmount.seconds(5)

@@ -105,13 +105,11 @@ public enum CommodoreElements {
     /// Text to type on a virtual machine's keyboard; a line feed is RETURN, U+0008 and U+007F are DEL.
     public static let keys = Element<String>(44, "keys", access: .write)
 
-    /// The identifiers that are the gateway's.
     static let ownIdentifiers: ClosedRange<Int8> = 30...47
 
     /// Whether the element is about the line rather than told by a program.
     static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
 
-    /// The machine's elements.
     static func machine(allowsMemory: Bool) -> [any AnyElement] {
         [border, background, print, line, joystick1, joystick2] + frequencies + waveforms + volumes
             + [spriteX, spriteY, jiffies] + (allowsMemory ? [memoryWrite, memoryRead, memory] : [])

@@ -110,7 +110,6 @@ public final class CommodoreGateway: Sendable {
         await eventLoop.run { server.value.stop() }
     }
 
-    /// How many pictures of the virtual machine were rendered so far.
     var renderedPictureCount: Int {
         get async { await eventLoop.run { [self] in server?.panel?.screen.renderedCount ?? 0 } }
     }

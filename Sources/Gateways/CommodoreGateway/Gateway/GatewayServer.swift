@@ -59,7 +59,6 @@ final class GatewayServer {
         for device in modem?.queue.items.takeResumed() ?? [] { device.resume() }
     }
 
-    /// A client sent a value.
     func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
         guard let modem else { return }
         if let panel, panel.has(element) {

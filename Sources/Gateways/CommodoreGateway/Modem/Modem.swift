@@ -12,7 +12,6 @@ final class Modem {
     private unowned let owner: any ModemOwner
     /// The elements of a program that declares none.
     let standardElements: [ElementDefinition]
-    /// The gateway's own elements.
     let ownElements: [any AnyElement]
     /// The silence after which an incomplete command is dropped. A program's commands leave the KERNAL's buffer without a
     /// pause; at 50 baud a byte takes 200 ms. The chat program is silent for 520 ms after its first command, whose loss it
@@ -83,7 +82,6 @@ final class Modem {
         owner.modem(publishes: .bool(false), of: CommodoreElements.present.definition)
     }
 
-    /// Handles bytes from the line.
     func receive(_ bytes: some Sequence<UInt8>, at now: NIODeadline) {
         wake(at: now)
         for byte in bytes {
@@ -288,10 +286,8 @@ extension Modem {
 protocol ModemOwner: AnyObject {
     /// A value has to be sent to the clients.
     func modem(publishes value: ElementValue, of element: ElementDefinition)
-    /// The machine's elements have changed.
     func modem(replacesElements elements: [ElementDefinition])
     /// A program is connected, or no longer.
     func modemChanged(_ program: String, isConnected: Bool)
-    /// There is something to send.
     func modemHasOutput()
 }

@@ -6,7 +6,6 @@ import SerialLines
 ///
 /// A started record is finished before another begins.
 struct OutputQueue {
-    /// Data for the machine.
     struct Item: LineQueueItem {
         /// The bytes of a DATA record, or a part of them.
         var bytes: [UInt8]
@@ -14,7 +13,6 @@ struct OutputQueue {
         var latest: Int8?
         /// Whether it may share a record with others.
         var sharesRecord = false
-        /// When it was queued.
         var time: NIODeadline
         var client: ElementalDevice?
 
@@ -24,7 +22,6 @@ struct OutputQueue {
     struct Counts {
         /// Records whose last byte was written to the line.
         var records: UInt32 = 0
-        /// Values replaced by newer ones.
         var replaced: UInt32 = 0
         /// Values that were not sent, and answers for which there was no room.
         var unsent: UInt32 = 0
@@ -32,14 +29,12 @@ struct OutputQueue {
 
     /// The limit of queued answers, in bytes: with more, the machine cannot have waited for any of them.
     static let maximumAnswerByteCount = 1024
-    /// The limit of queued data, in bytes.
     static let maximumByteCount = 4 * 1024 * 1024
     /// The maximum bytes of a record with several values. A longer one would delay answers and newer values.
     static let sharedRecordByteCount = 40
 
     private var answers: [[UInt8]] = []
     private var answerByteCount = 0
-    /// The queued data.
     var items = LineQueue<Item>(maximumByteCount: maximumByteCount)
     /// The record being sent, and how much of it has been sent.
     private var record: [UInt8] = []
@@ -50,7 +45,6 @@ struct OutputQueue {
     /// How long the last data record was queued, from its oldest value's arrival until its last byte was sent.
     private(set) var delay = TimeAmount.zero
 
-    /// Whether nothing waits.
     var isEmpty: Bool { sentCount == record.count && answers.isEmpty && items.first == nil }
 
     /// - Returns: whether there was room.

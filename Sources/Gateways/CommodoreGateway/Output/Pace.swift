@@ -23,10 +23,8 @@ struct Pace {
         buffer = TokenBucket(capacity: Self.bufferByteCount, perSecond: readRate)
     }
 
-    /// How many bytes may be sent now.
     mutating func room(at now: NIODeadline) -> Int { min(line.available(at: now), buffer.available(at: now)) }
 
-    /// Records sent bytes.
     mutating func note(_ count: Int, at now: NIODeadline) {
         line.spend(count, at: now)
         buffer.spend(count, at: now)

@@ -7,7 +7,6 @@ struct HeldJoystick<Client: Hashable> {
     /// The switches that each client closed and nobody has opened since.
     private var held: [Client: UInt8] = [:]
 
-    /// A client's value.
     mutating func set(_ value: UInt8, by client: Client) {
         let pressed = value & ~switches
         note(value)

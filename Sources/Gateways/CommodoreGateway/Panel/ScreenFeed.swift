@@ -16,10 +16,8 @@ import struct Foundation.Data
 /// to be there before the client gets the current values; there is no other client then that would wait. It takes half a
 /// millisecond, and a picture of noise one.
 final class ScreenFeed {
-    /// The least time between two pictures.
     static let interval = TimeAmount.milliseconds(100)
 
-    /// How many pictures were rendered so far.
     private(set) var renderedCount = 0
     private let machine: VirtualMachine
     private let service: ElementalService
@@ -29,7 +27,7 @@ final class ScreenFeed {
     /// When another picture may be rendered.
     private var nextTime = NIODeadline.uptimeNanoseconds(0)
     private var isRendering = false
-    /// Counts what makes a picture that is being rendered outdated.
+    /// Incremented when a picture that is being rendered becomes outdated.
     private var turn = 0
     private var isStopped = false
 
@@ -39,7 +37,6 @@ final class ScreenFeed {
         self.eventLoop = eventLoop
     }
 
-    /// Clients have connected or disconnected.
     func clientsChanged() {
         if service.devices.isEmpty {
             timer?.cancel()

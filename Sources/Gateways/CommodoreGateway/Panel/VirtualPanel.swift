@@ -56,7 +56,6 @@ final class VirtualPanel {
         isStandard ? CommodoreElements.virtualJoysticks.firstIndex { $0.id == element.id } : nil
     }
 
-    /// Handles a client's value.
     func take(
         _ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice
     ) throws(ValueRefusal) {

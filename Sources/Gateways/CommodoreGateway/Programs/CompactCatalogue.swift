@@ -18,7 +18,6 @@ enum CompactCatalogue {
     private static let rangeFlag: UInt8 = 1 << 4
     private static let unitFlag: UInt8 = 1 << 5
 
-    /// What is wrong with a catalogue, in a few words.
     struct Problem: Error {
         let text: String
     }

@@ -10,10 +10,8 @@ protocol ProgramSession: AnyObject {
     var name: String { get }
     /// Whether the program reads as fast as the line delivers, rather than one byte per frame.
     var readsFast: Bool { get }
-    /// It has the session.
     var modem: Modem { get }
 
-    /// Starts to connect.
     func open(at now: NIODeadline)
     /// Handles a message from the program, and returns the answer to its command.
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult
@@ -21,7 +19,6 @@ protocol ProgramSession: AnyObject {
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken
     /// When ``wake(at:)`` must be called, or nil if it need not be.
     var wakeTime: NIODeadline? { get }
-    /// The requested time has come.
     func wake(at now: NIODeadline)
     /// The program disconnected, or the line was lost. The modem is not called from now on.
     func end()

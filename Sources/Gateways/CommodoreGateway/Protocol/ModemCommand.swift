@@ -13,12 +13,9 @@ package enum ModemCommand: Sendable, Hashable {
     /// Send a message over the connection.
     case send([UInt8])
 
-    /// The known codes.
     static let codes: ClosedRange<UInt8> = 1...6
-    /// The maximum number of bytes in a command.
     package static let maximumByteCount = ModemResult.maximumByteCount
 
-    /// The command with that code, or nil if the code is unknown.
     init?(code: UInt8, bytes: [UInt8]) {
         switch code {
         case 1: self = .setSSID(bytes)

@@ -11,7 +11,6 @@ package enum ModemResult: Sendable, Hashable {
     /// The connection failed or was closed.
     case disconnected
 
-    /// The maximum number of bytes in a result.
     package static let maximumByteCount = 255
 
     // The texts of the modem's firmware, which programs may compare.

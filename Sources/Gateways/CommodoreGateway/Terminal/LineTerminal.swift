@@ -6,7 +6,6 @@ import Support
 
 /// The machine's end of a line, for a person: sends typed commands, reports received records.
 package struct LineTerminal: Sendable {
-    /// An event on the line.
     package enum Event: Sendable {
         case line(LineEvent)
         /// A record was received. The line may have fallen silent in the middle of it.
@@ -39,7 +38,6 @@ package struct LineTerminal: Sendable {
     /// Sends bytes unchanged. On a line that is not open they are lost.
     package func send(_ bytes: [UInt8]) { eventLoop.execute { [end] in end.value.line.write(bytes) } }
 
-    /// Closes the line.
     package func close() async { await eventLoop.run { [end] in end.value.line.stop() } }
 
     /// The terminal on its event loop.

@@ -15,7 +15,6 @@ package enum RecordText {
         return names[Int(code) - 1]
     }
 
-    /// The bytes as hexadecimal digits.
     package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined(separator: " ")
     }

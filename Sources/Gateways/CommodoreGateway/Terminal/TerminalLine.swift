@@ -2,12 +2,10 @@ import Elemental
 
 /// A command typed at the terminal, as bytes for the line.
 package enum TerminalLine {
-    /// What is wrong with a command.
     package struct Problem: Error, CustomStringConvertible {
         package let description: String
     }
 
-    /// The commands.
     package static let help = [
         "ssid TEXT      SET_SSID", "pass TEXT      SET_PASS", "wifi           START_WIFI", "stop           STOP_WIFI",
         "connect TEXT   START_WEBSOCKET, such as: connect elemental:test",

@@ -12,7 +12,7 @@ struct VirtualKeyboard {
     var isConnected = false
     /// The character set that the screen showed last: capitals and graphics, or small letters too.
     var characterSet = CommodoreCharacterSet.graphics
-    /// The keys that the machine had not scanned when it was last looked at.
+    /// The keys that the machine had not scanned at the last look.
     var waiting = 0
     /// The keys on their way to the machine.
     var submitted = 0

@@ -151,7 +151,6 @@ public final class VirtualMachine: Sendable {
         }
     }
 
-    /// Switches the machine off.
     func stop() {
         let clock = state.withLock { state in
             state.isOver = true

@@ -23,7 +23,6 @@ final class TerminalScreen {
         write("\u{1B}[?1049h\u{1B}[?25l\u{1B}[?7l\u{1B}[2J")
     }
 
-    /// Restores the terminal.
     func close() {
         write("\u{1B}[0m\u{1B}[?7h\u{1B}[?25h\u{1B}[?1049l")
         settings.restore()
