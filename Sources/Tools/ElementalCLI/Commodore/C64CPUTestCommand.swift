@@ -43,15 +43,8 @@ struct C64CPUTestCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let program: Program
-        do {
-            let content = try await FileContent.read(path, atMost: 65536, timeout: output.limit)
-            program = try Program(content, at: load.value)
-        } catch let error as ProgramError {
-            throw CommandFailure("invalidFile", "file '\(path)': \(error)")
-        }
         let machine = FlatMachine()
-        machine.load(program)
+        machine.load(try await Program.read(path, at: load.value, timeout: output.limit))
         let outcome = machine.runTest(from: start.value, success: success.value, atMost: cycles)
         guard case .success(let cycles) = outcome else { throw CommandFailure("testFailed", "\(outcome)") }
         await console.emit(.cpuTest(cycles: cycles))

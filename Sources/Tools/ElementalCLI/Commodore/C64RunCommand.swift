@@ -91,12 +91,7 @@ struct C64RunCommand: ReportingCommand {
     var isShown: Bool { isatty(STDOUT_FILENO) == 1 && !output.json }
 
     func perform(_ console: Console) async throws {
-        let program: Program
-        do {
-            program = try Program(prg: try await FileContent.program(path, timeout: output.limit))
-        } catch let error as ProgramError {
-            throw CommandFailure("invalidFile", "file '\(path)': \(error)")
-        }
+        let program = try await Program.read(path, timeout: output.limit)
         let end = Locked<End?>(nil)
         try await Interruption.run(console) {
             let reached = try await emulate(program, console)
@@ -128,6 +123,24 @@ struct C64RunCommand: ReportingCommand {
         if let modem, let reason = end.modemFailure {
             throw CommandFailure(
                 "connectionFailed", "no gateway was reached at \(modem.host.withPort(modem.port)): \(reason)")
+        }
+    }
+}
+
+extension Program {
+    /// Reads a file of at most 64 KiB.
+    ///
+    /// - Parameters:
+    ///   - address: the address of its first byte; `nil` for a PRG file, which begins with the address.
+    ///   - code: the code of the failure if it is no program.
+    static func read(
+        _ path: String, at address: UInt16? = nil, timeout: Duration, code: String = "invalidFile"
+    ) async throws -> Program {
+        let content = try await FileContent.read(path, atMost: 65536 + (address == nil ? 2 : 0), timeout: timeout)
+        do {
+            return if let address { try Program(content, at: address) } else { try Program(prg: content) }
+        } catch {
+            throw CommandFailure(code, "file '\(path)': \(error)")
         }
     }
 }

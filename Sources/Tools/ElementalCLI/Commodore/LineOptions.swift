@@ -49,12 +49,8 @@ struct LineOptions: ParsableArguments {
         if let serial { return .serial(path: serial) }
         if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
         guard let virtual else { return .pseudoTerminal(link: terminal.link) }
-        do {
-            let program = try Program(prg: try await FileContent.program(virtual, timeout: timeout))
-            return .virtual(program, standard: ntsc ? .ntsc : .pal)
-        } catch let error as ProgramError {
-            throw CommandFailure("invalidProgram", "file '\(virtual)': \(error)")
-        }
+        let program = try await Program.read(virtual, timeout: timeout, code: "invalidProgram")
+        return .virtual(program, standard: ntsc ? .ntsc : .pal)
     }
 }
 

@@ -18,11 +18,6 @@ enum FileContent {
         try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
 
-    /// Reads a Commodore program: a load address of two bytes, and at most 64 KiB.
-    static func program(_ path: String, timeout: Duration) async throws -> Data {
-        try await read(path, atMost: 2 + 65536, timeout: timeout)
-    }
-
     /// Foundation is not used here: it reads only 4 KiB of files in /proc (Swift 6.3.1 on Linux), and nothing of a pipe.
     private static func readBlocking(_ path: String, _ limit: Int, _ timeout: Duration) throws -> Data {
         func failure(_ reason: String, code: String = "invalidFile") -> CommandFailure {
