@@ -41,14 +41,7 @@ extension ElementalCommand {
         accepts(Array(arguments[..<place])) && !accepts(Array(arguments[...place]))
     }
 
-    private static func accepts(_ arguments: [String]) -> Bool {
-        do {
-            _ = try parseAsRoot(arguments)
-            return true
-        } catch {
-            return false
-        }
-    }
+    private static func accepts(_ arguments: [String]) -> Bool { (try? parseAsRoot(arguments)) != nil }
 }
 
 extension ParsableCommand {

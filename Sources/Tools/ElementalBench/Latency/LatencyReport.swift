@@ -6,7 +6,6 @@ import Support
 package struct LatencyReport: Sendable {
     package let transport: Transport
     package let via: Via
-    /// Round trips that were answered.
     package private(set) var count = 0
     package internal(set) var load: LoadReport?
     /// Round trips that were not answered in time.
@@ -34,14 +33,12 @@ package struct LatencyReport: Sendable {
 
     package mutating func recordLosses(_ count: Int) { lost += count }
 
-    /// A percentile of the round-trip times, in microseconds.
+    // All of these are microseconds.
+
     package func percentile(_ percent: Double) -> Double { Double(histogram.valueAtPercentile(percent)) / 1000 }
 
-    /// The longest round trip, in microseconds.
     package var maximum: Double { count == 0 ? 0 : Double(histogram.max) / 1000 }
-    /// The shortest round trip, in microseconds.
     package var minimum: Double { count == 0 ? 0 : Double(histogram.min) / 1000 }
-    /// The mean of the round trips, in microseconds.
     package var mean: Double { count == 0 ? 0 : histogram.mean / 1000 }
 }
 

@@ -3,26 +3,12 @@ import Support
 
 /// Requests reports from a bench service, one at a time.
 struct Reports: Sendable {
-    private let device: ElementalDevice
-    private let timeout: Duration
-    private let arrivals: AsyncStream<SinkReport?>
-    private let arrival: AsyncStream<SinkReport?>.Continuation
-    private let registration: HandlerRegistration
+    let device: ElementalDevice
+    /// How long a report may take.
+    let timeout: Duration
 
     /// Over UDP a run is over when everything has arrived, or nothing more for this long.
     private static let quietTime: Duration = .milliseconds(200)
-
-    /// - Parameter timeout: how long a report may take.
-    init(_ device: ElementalDevice, timeout: Duration) {
-        self.device = device
-        self.timeout = timeout
-        let (arrivals, arrival) = AsyncStream.makeStream(
-            of: SinkReport?.self, bufferingPolicy: .bufferingNewest(1024))
-        self.arrivals = arrivals
-        self.arrival = arrival
-        registration = device.onValue(of: BenchElements.report) { arrival.yield($0) }
-        device.onDisconnect { _, _ in arrival.finish() }
-    }
 
     /// Makes the service start a run.
     ///
@@ -54,34 +40,27 @@ struct Reports: Sendable {
 
     /// Asks for the report of a run and waits for it; the first time begins the run.
     private func ask(_ run: UInt32) async throws(ElementalError) -> SinkReport {
+        let measurement = Measurement<SinkReport>()
+        let registration = device.onValue(of: BenchElements.report) { report in
+            if report.run == run { measurement.end(.success(report)) }
+        }
+        let ending = measurement.fail(whenEnded: device)
+        defer {
+            registration.cancel()
+            ending.cancel()
+        }
         try await device.sendWhenReady(run, to: BenchElements.ask)
         // What is queued before the request takes time: the limit starts when the queue is empty.
         while device.statistics.messagesUnsent > 0 {
             try await device.waitForRoom()
             await Delay.wait(.milliseconds(1))
-            if Task.isCancelled {
-                throw ElementalError(.cancelled, "the run was cancelled")
-            }
+            if Task.isCancelled { throw ElementalError(.cancelled, "the run was cancelled") }
         }
-        let deadline = Task { [arrival, timeout] in
+        let deadline = Task { [device, timeout] in
             await Delay.wait(timeout)
-            if !Task.isCancelled { arrival.yield(nil) }
+            measurement.end(.failure(ElementalError(.timedOut, "\(device.name) did not report within \(timeout)")))
         }
         defer { deadline.cancel() }
-        for await report in arrivals {
-            guard let report else {
-                throw ElementalError(.timedOut, "\(device.name) did not report within \(timeout)")
-            }
-            if report.run == run { return report }
-        }
-        if let reason = device.disconnectReason {
-            throw ElementalError(.notConnected, "the connection to \(device.name) has ended: \(reason)")
-        }
-        throw ElementalError(.cancelled, "the run was cancelled")
-    }
-
-    func end() {
-        registration.cancel()
-        arrival.finish()
+        return try await measurement.result()
     }
 }

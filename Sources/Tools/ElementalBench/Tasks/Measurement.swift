@@ -9,7 +9,8 @@ struct Measurement<Value: Sendable>: Sendable {
     func end(_ result: Result<Value, ElementalError>) { outcome.resolve(result) }
 
     /// Fails when the connection ends, if there is no result before.
-    func fail(whenEnded device: ElementalDevice) {
+    @discardableResult
+    func fail(whenEnded device: ElementalDevice) -> HandlerRegistration {
         device.onDisconnect { [outcome] reason, device in
             let message = "the connection to \(device.name) has ended: \(reason)"
             outcome.resolve(.failure(ElementalError(.notConnected, message)))
@@ -31,5 +32,27 @@ extension Result where Failure == ElementalError {
         } catch {
             self = .failure(error)
         }
+    }
+}
+
+/// Detects that a count which should grow has stopped growing.
+struct Progress: Sendable {
+    private let patience: Duration
+    private var count = 0
+    private var since = ContinuousClock.now
+
+    /// - Parameter patience: how long the count may stay unchanged.
+    init(patience: Duration) { self.patience = patience }
+
+    /// Records the current count.
+    ///
+    /// - Returns: whether it has been unchanged for too long.
+    mutating func hasStopped(at count: Int) -> Bool {
+        let now = ContinuousClock.now
+        if count > self.count {
+            self.count = count
+            since = now
+        }
+        return now - since >= patience
     }
 }

@@ -49,8 +49,7 @@ package struct ThroughputRun: Sendable {
     private func run<Value: NumberedValue>(
         _ device: ElementalDevice, _ element: Element<Value>
     ) async throws(ElementalError) -> ThroughputReport {
-        let reports = Reports(device, timeout: timeout)
-        defer { reports.end() }
+        let reports = Reports(device: device, timeout: timeout)
         let sender = NumberedSender(device: device, element: element, byteCount: size, rate: rate)
         let warmUp = try await reports.begin()
         let warmUpCount = try await sender.send(run: warmUp, until: Self.limit(.time(Self.warmUpTime)))

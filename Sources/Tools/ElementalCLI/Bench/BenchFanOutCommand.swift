@@ -33,10 +33,7 @@ struct BenchFanOutCommand: ReportingCommand {
             throw ValidationError("--devices takes 1 to 10000, not \(devices)")
         }
         try BenchOptions.check(seconds: seconds)
-        let sizes = BenchElements.minimumByteCount...BenchElements.maximumByteCount
-        guard sizes.contains(size) else {
-            throw ValidationError("--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes, not \(size)")
-        }
+        try BenchOptions.check(size: size, atMost: BenchElements.maximumByteCount)
     }
 
     func perform(_ console: Console) async throws {

@@ -67,7 +67,8 @@ struct BenchLatencyCommand: ReportingCommand {
             guard messages.perSecond != nil else { throw ValidationError("--pace \(pace.rawValue) needs a --rate") }
             guard via != .ping else { throw ValidationError("--pace is not for --via ping") }
         }
-        try messages.checkSize(atMost: via == .ping ? 1024 : messages.maximumSize, "for a round trip")
+        try BenchOptions.check(
+            size: messages.size, atMost: via == .ping ? 1024 : messages.maximumSize, " for a round trip")
     }
 
     func perform(_ console: Console) async throws {

@@ -28,6 +28,17 @@ struct BenchOptions: ParsableArguments {
         throw ValidationError("--count takes 1 to 1000000000, not \(count)")
     }
 
+    /// Checks `--size`.
+    ///
+    /// - Parameters:
+    ///   - maximum: the most bytes.
+    ///   - purpose: what the bytes are for, for the error message.
+    static func check(size: Int?, atMost maximum: Int, _ purpose: String = "") throws {
+        let sizes = BenchElements.minimumByteCount...maximum
+        guard let size, !sizes.contains(size) else { return }
+        throw ValidationError("--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes\(purpose), not \(size)")
+    }
+
     static func check(seconds: Double?) throws {
         guard let seconds, !(0.001...86400).contains(seconds) else { return }
         throw ValidationError("--seconds takes 0.001 to 86400, not \(seconds)")
@@ -116,16 +127,4 @@ struct BenchMessageOptions: ParsableArguments {
 
     /// The most bytes that a message of a bench service may have.
     var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchElements.maximumByteCount }
-
-    /// Checks `--size`.
-    ///
-    /// - Parameters:
-    ///   - maximum: the most bytes.
-    ///   - purpose: what the bytes are for, for the error message.
-    func checkSize(atMost maximum: Int, _ purpose: String) throws {
-        let sizes = BenchElements.minimumByteCount...maximum
-        guard let size, !sizes.contains(size) else { return }
-        throw ValidationError(
-            "--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes \(purpose), not \(size)")
-    }
 }

@@ -40,7 +40,7 @@ struct BenchThroughputCommand: ReportingCommand {
         try BenchOptions.check(count: count)
         try BenchOptions.check(seconds: seconds)
         if count != nil, seconds != nil { throw ValidationError("give --count or --seconds, not both") }
-        try messages.checkSize(atMost: messages.maximumSize, "over \(messages.transport)")
+        try BenchOptions.check(size: messages.size, atMost: messages.maximumSize, " over \(messages.transport)")
     }
 
     func perform(_ console: Console) async throws {

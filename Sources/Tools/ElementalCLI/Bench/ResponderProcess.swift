@@ -25,17 +25,16 @@ struct ResponderProcess: Sendable {
         let running = Task {
             await Blocking.finish {
                 var output: [UInt8] = []
+                func tell(_ line: String) { StandardStreams.shared.offer([Styled(line)], to: .error) }
                 let end = process.run(input: [], timeout: nil) { errors in
-                    StandardStreams.shared.offer([Styled(String(decoding: errors, as: UTF8.self))], to: .error)
+                    for line in String(decoding: errors, as: UTF8.self).split(separator: "\n") { tell(String(line)) }
                 } _: { bytes in
                     // It would block on a full pipe: what comes after the port is read, too.
                     if output.count < 4096 { output += bytes }
                     if output.contains(UInt8(ascii: "\n")) { port.resolve(Self.port(in: output)) }
                     return true
                 }
-                if let failure = end.failure {
-                    StandardStreams.shared.offer([Styled("the responder has failed: \(failure)")], to: .error)
-                }
+                if let failure = end.failure { tell("the responder has failed: \(failure)") }
                 port.resolve(nil)
             }
         }

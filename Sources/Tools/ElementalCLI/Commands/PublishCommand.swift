@@ -191,7 +191,7 @@ struct PublishCommand: ReportingCommand {
         guard let text = String(validating: content.withoutByteOrderMark, as: UTF8.self) else {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not UTF-8 text")
         }
-        do throws(ElementScript.Problem) {
+        do throws(ArgumentProblem) {
             return try ElementScript(parsing: text)
         } catch {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)': \(error.description)")

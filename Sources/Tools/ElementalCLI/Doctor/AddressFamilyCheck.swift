@@ -20,17 +20,14 @@ enum AddressFamilyCheck {
     }
 
     private static func check(_ family: String, _ addresses: [String], advice: String) -> Finding {
-        guard !addresses.isEmpty else {
-            return Finding(
-                family, .warning,
-                "no interface has an \(family) address, so nothing reaches this machine's services over \(family)",
-                advice: advice)
-        }
         guard addresses.contains(where: { $0 != "::1" && !$0.hasPrefix("127.") }) else {
+            let (place, who) =
+                addresses.isEmpty
+                ? ("no interface", "nothing reaches this machine's")
+                : ("only loopback", "other machines do not reach this one's")
             return Finding(
-                family, .warning,
-                "only loopback has an \(family) address, so other machines do not reach this one's services over \(family)",
-                advice: advice)
+                family, .warning, "\(place) has an \(family) address, so \(who) services over \(family)", advice: advice
+            )
         }
         return Finding(family, .ok, "this machine has an address in a network")
     }

@@ -30,11 +30,8 @@ enum BusCheck {
 
     /// The path in an address such as `unix:path=/run/bus,guid=…`.
     private static func path(in address: String) -> String? {
-        for part in address.split(separator: ";") where part.hasPrefix("unix:") {
-            for entry in part.dropFirst("unix:".count).split(separator: ",") where entry.hasPrefix("path=") {
-                return String(entry.dropFirst("path=".count))
-            }
-        }
-        return nil
+        address.split(separator: ";").filter { $0.hasPrefix("unix:") }
+            .flatMap { $0.dropFirst("unix:".count).split(separator: ",") }
+            .first { $0.hasPrefix("path=") }.map { String($0.dropFirst("path=".count)) }
     }
 }

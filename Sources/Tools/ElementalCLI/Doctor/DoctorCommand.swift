@@ -18,16 +18,11 @@ struct DoctorCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        let counts = Locked((problems: 0, warnings: 0))
+        let findings = Locked<[Finding]>([])
         try await Interruption.run(console, .task) { [state, output] in
-            @Sendable func tell(_ findings: [Finding]) async {
-                for finding in findings {
-                    counts.withLock { counts in
-                        if finding.state == .problem { counts.problems += 1 }
-                        if finding.state == .warning { counts.warnings += 1 }
-                    }
-                    await console.emit(finding)
-                }
+            @Sendable func tell(_ new: [Finding]) async {
+                findings.withLock { $0 += new }
+                for finding in new { await console.emit(finding) }
             }
             let bus = await BusCheck.run()
             await tell([bus])
@@ -40,7 +35,8 @@ struct DoctorCommand: ReportingCommand {
                         + [StateCheck.run(state.state)]
                 })
         }
-        let (problems, warnings) = counts.withLock { $0 }
+        let states = findings.withLock { $0.map(\.state) }
+        let (problems, warnings) = (states.count { $0 == .problem }, states.count { $0 == .warning })
         await console.emit(.examined(problems: problems, warnings: warnings))
         if problems > 0 {
             throw CommandFailure("unhealthy", "\(problems) of these \(problems == 1 ? "does" : "do") not work")

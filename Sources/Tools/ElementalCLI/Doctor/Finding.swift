@@ -29,14 +29,8 @@ struct Finding: ConsoleEvent {
     var isResult: Bool { true }
 
     var lines: [String] {
-        let mark =
-            switch state {
-            case .ok: "ok      "
-            case .skipped: "-       "
-            case .warning: "warning "
-            case .problem: "PROBLEM "
-            }
-        return ["\(mark) \(check): \(text)"] + (advice.map { ["          \($0)"] } ?? [])
+        let mark = state == .skipped ? "-" : state == .problem ? "PROBLEM" : state.rawValue
+        return ["\(mark.padded(to: 8)) \(check): \(text)"] + (advice.map { ["          \($0)"] } ?? [])
     }
 
     var json: JSONText {

@@ -4,22 +4,16 @@ import Support
 enum FirewallCheck {
     /// - Parameter root: the folder that the system's files are in.
     static func run(root: String = "") -> [Finding] {
+        let advice = "let discovery and a service's port through: sudo "
         var findings: [Finding] = []
         if let settings = text(of: root + "/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
-            findings.append(
-                Finding(
-                    "firewall", .warning, "ufw is on",
-                    advice:
-                        "let discovery and a service's port through: sudo ufw allow 5353/udp; sudo ufw allow PORT (a fixed "
-                        + "one: --port)"))
+            let commands = "ufw allow 5353/udp; sudo ufw allow PORT (a fixed one: --port)"
+            findings.append(Finding("firewall", .warning, "ufw is on", advice: advice + commands))
         }
         if access(root + "/run/firewalld.pid", F_OK) == 0 || access(root + "/run/firewalld", F_OK) == 0 {
-            findings.append(
-                Finding(
-                    "firewall", .warning, "firewalld is on",
-                    advice:
-                        "let discovery and a service's port through: sudo firewall-cmd --permanent --add-service=mdns "
-                        + "--add-port=PORT/tcp --add-port=PORT/udp; sudo firewall-cmd --reload"))
+            let options = "--add-service=mdns --add-port=PORT/tcp --add-port=PORT/udp"
+            let commands = "firewall-cmd --permanent \(options); sudo firewall-cmd --reload"
+            findings.append(Finding("firewall", .warning, "firewalld is on", advice: advice + commands))
         }
         return findings.isEmpty ? [Finding("firewall", .ok, "neither ufw nor firewalld is on")] : findings
     }

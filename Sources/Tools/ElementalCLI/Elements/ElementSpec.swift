@@ -12,18 +12,7 @@ struct ElementSpec: Sendable {
     /// The text behind `=`, as it was typed.
     let initial: String?
 
-    /// What is wrong with a spelling, in words.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-
-        init(_ description: String) { self.description = description }
-
-        /// A problem with a part of a spelling, which the message quotes with its place.
-        init(_ part: Substring, _ problem: String) {
-            let place = part.base.distance(from: part.base.startIndex, to: part.startIndex) + 1
-            self.init("'\(part.excerpt)' (at character \(place)) \(problem)")
-        }
-    }
+    typealias Problem = ArgumentProblem
 
     init(parsing spec: String) throws(Problem) {
         let parts = spec.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
@@ -73,5 +62,13 @@ struct ElementSpec: Sendable {
         let near = NearNames.closest(to: String(word), among: names)
         return "is no TYPE; "
             + (near.isEmpty ? "give one of " + names.joined(separator: ", ") : "did you mean " + quotedList(near) + "?")
+    }
+}
+
+extension ArgumentProblem {
+    /// A problem with a part of a spelling, which the message quotes with its place.
+    init(_ part: Substring, _ problem: String) {
+        let place = part.base.distance(from: part.base.startIndex, to: part.startIndex) + 1
+        self.init("'\(part.excerpt)' (at character \(place)) \(problem)")
     }
 }

@@ -42,10 +42,3 @@ struct HostPort: Sendable, Hashable {
         try HostPort(parsing: text, ports: 0...65535)
     }
 }
-
-/// Why an argument on the command line is not valid, in words. The parser adds which argument it is.
-struct ArgumentProblem: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-}

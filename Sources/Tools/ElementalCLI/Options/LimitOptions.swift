@@ -19,11 +19,7 @@ struct LimitOptions: ParsableArguments {
     }
 
     /// The framework's default limits with the options applied.
-    var device: DeviceLimits { Self.device(maximumValueByteCount) }
-
-    static func device(_ maximumValueByteCount: Int) -> DeviceLimits {
-        DeviceLimits(maximumValueByteCount: maximumValueByteCount)
-    }
+    var device: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
 }
 
 /// The same for a command that follows services, which the user may not have chosen.
@@ -35,5 +31,5 @@ struct FollowedLimitOptions: ParsableArguments {
 
     func validate() throws { try LimitOptions.check(maximumValueByteCount) }
 
-    var device: DeviceLimits { LimitOptions.device(maximumValueByteCount) }
+    var device: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
 }

@@ -102,7 +102,7 @@ final class StandardStreams: Sendable {
     }
 
     private func tellOmitted(_ state: inout State) {
-        guard state.omitted > 0, queues[Stream.error.rawValue].hasRoom(withReserve: 0) else { return }
+        guard state.omitted > 0, queues[Stream.error.rawValue].hasRoom() else { return }
         let count = state.omitted
         state.omitted = 0
         append("\(count) \(count == 1 ? "event was" : "events were") not written: nobody read in time", .error, state)
@@ -160,17 +160,14 @@ final class StandardStreams: Sendable {
 
     private func noteBroken(_ descriptor: Int32, _ code: Int32) {
         guard descriptor == STDOUT_FILENO else { return }
-        if code == EBADF {
-            // It was closed from the beginning: what serves goes on.
-            return state.withLock { state in
-                state.failure = CommandFailure("failed", "standard output is closed: what was to be printed is lost")
-            }
-        }
         if code != EPIPE {
-            let reason = String(systemError: code)
-            state.withLock { $0.failure = CommandFailure("failed", "standard output cannot be written: \(reason)") }
+            let reason =
+                code == EBADF
+                ? "is closed: what was to be printed is lost" : "cannot be written: \(String(systemError: code))"
+            state.withLock { $0.failure = CommandFailure("failed", "standard output \(reason)") }
         }
-        EndRequest.shared.noteBrokenPipe()
+        // It was closed from the beginning: what serves goes on.
+        if code != EBADF { EndRequest.shared.noteBrokenPipe() }
     }
 
     /// Waits until everything has been written, however slow the readers are; after ``hurry()`` only as long as that

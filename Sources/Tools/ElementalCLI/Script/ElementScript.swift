@@ -45,11 +45,6 @@ struct ElementScript: Sendable, Equatable {
         var takesValues: Bool { commands.contains { $0.purpose.takesValues } }
     }
 
-    /// What is wrong with a file, in words.
-    struct Problem: Error, CustomStringConvertible {
-        let description: String
-    }
-
     let entries: [Entry]
 
     var elements: ElementCatalogue {
@@ -59,15 +54,15 @@ struct ElementScript: Sendable, Equatable {
     /// Readings more often than that are for a program of its own.
     private static let leastInterval = 0.05
 
-    /// - Throws: ``Problem`` with the number of the line.
-    init(parsing text: String) throws(Problem) {
+    /// - Throws: ``ArgumentProblem`` with the number of the line.
+    init(parsing text: String) throws(ArgumentProblem) {
         var entries: [Entry] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).enumerated() {
-            func problem(_ what: String) -> Problem { Problem(description: "line \(index + 1): \(what)") }
+            func problem(_ what: String) -> ArgumentProblem { ArgumentProblem("line \(index + 1): \(what)") }
             let content = line.drop { $0 == " " || $0 == "\t" }
             if String(content).trimmed.isEmpty || content.first == "#" { continue }
             if content.startIndex == line.startIndex {
-                do throws(ElementSpec.Problem) {
+                do throws(ArgumentProblem) {
                     entries.append(Entry(spec: try ElementSpec(parsing: String(content).trimmed)))
                 } catch {
                     let word = String(content.prefix { $0.isLetter })
@@ -78,7 +73,7 @@ struct ElementScript: Sendable, Equatable {
                 continue
             }
             guard !entries.isEmpty else { throw problem("a command is below its element, and there is none above") }
-            do throws(Problem) {
+            do throws(ArgumentProblem) {
                 let command = try Self.command(content)
                 try Self.check(command, of: entries[entries.count - 1])
                 entries[entries.count - 1].commands.append(command)
@@ -86,48 +81,47 @@ struct ElementScript: Sendable, Equatable {
                 throw problem(error.description)
             }
         }
-        guard !entries.isEmpty else { throw Problem(description: "there is no element in it") }
+        guard !entries.isEmpty else { throw ArgumentProblem("there is no element in it") }
         self.entries = entries
         do {
             _ = try elements
         } catch {
-            throw Problem(description: "\(error)")
+            throw ArgumentProblem("\(error)")
         }
     }
 
-    private static func command(_ line: Substring) throws(Problem) -> Command {
+    private static func command(_ line: Substring) throws(ArgumentProblem) -> Command {
         guard let colon = line.firstIndex(of: ":") else {
-            throw Problem(
-                description: "write 'read SECONDS: COMMAND', 'follow: COMMAND', 'write: COMMAND' or 'sink: COMMAND'")
+            throw ArgumentProblem(
+                "write 'read SECONDS: COMMAND', 'follow: COMMAND', 'write: COMMAND' or 'sink: COMMAND'")
         }
         let words = line[..<colon].split { $0 == " " || $0 == "\t" }
         let text = String(line[line.index(after: colon)...]).trimmed
-        guard !text.isEmpty else { throw Problem(description: "the command is missing") }
+        guard !text.isEmpty else { throw ArgumentProblem("the command is missing") }
         guard let purpose = words.first.flatMap({ Purpose(rawValue: String($0)) }),
             words.count == (purpose == .read ? 2 : 1)
         else {
-            throw Problem(
-                description: "'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
+            throw ArgumentProblem("'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
         }
         guard purpose == .read else { return Command(purpose: purpose, text: text) }
         guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
-            throw Problem(description: "read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
+            throw ArgumentProblem("read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
         }
         return Command(purpose: purpose, seconds: seconds, text: text)
     }
 
-    private static func check(_ command: Command, of entry: Entry) throws(Problem) {
+    private static func check(_ command: Command, of entry: Entry) throws(ArgumentProblem) {
         let access = entry.spec.definition.access
         switch command.purpose {
         case .read, .follow:
-            guard access.contains(.read) else { throw Problem(description: "a write-only element cannot be read") }
+            guard access.contains(.read) else { throw ArgumentProblem("a write-only element cannot be read") }
             guard entry.commands.allSatisfy(\.purpose.takesValues) else {
-                throw Problem(description: "an element has one command that reads")
+                throw ArgumentProblem("an element has one command that reads")
             }
         case .write, .sink:
-            guard access.contains(.write) else { throw Problem(description: "a read-only element cannot be set") }
+            guard access.contains(.write) else { throw ArgumentProblem("a read-only element cannot be set") }
             guard !entry.takesValues else {
-                throw Problem(description: "an element has one command that takes its values")
+                throw ArgumentProblem("an element has one command that takes its values")
             }
         }
     }

@@ -46,3 +46,11 @@ extension ConsoleEvent where Self == Notice {
             "\(key.name) answered in \(time.microsecondsText) µs")
     }
 }
+
+extension Duration {
+    /// Microseconds with one decimal.
+    fileprivate var microsecondsText: String {
+        let tenths = nanoseconds / 100
+        return "\(tenths / 10).\(tenths % 10)"
+    }
+}

@@ -7,15 +7,13 @@ import Support
 enum Blocking {
     /// Runs `body` and waits until it returns or the task is cancelled.
     ///
-    /// - Parameter abandoned: called with the result if `body` returns after the task was cancelled.
     /// - Throws: what `body` throws; `CancellationError` if the task was cancelled.
     static func run<Value: Sendable>(
-        abandoned: @escaping @Sendable (Value) -> Void = { _ in }, _ body: @escaping @Sendable () throws -> Value
+        _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
         let outcome = Outcome<Result<Value, any Error>>()
         DispatchQueue(label: "elemental.blocking").async {
-            let result = Result { try body() }
-            if !outcome.resolve(result), case .success(let value) = result { abandoned(value) }
+            outcome.resolve(Result { try body() })
         }
         guard let result = await outcome.value() else { throw CancellationError() }
         return try result.get()

@@ -6,19 +6,20 @@ import Support
 /// build on 2 cores; it has no `connect`, `poll` or terminal settings.
 enum Descriptor {
     static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-        systemRead(descriptor, buffer)
+        Support.read(descriptor, buffer.baseAddress, buffer.count)
     }
 
     static func write(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
-        systemWrite(descriptor, buffer)
+        Support.write(descriptor, buffer.baseAddress, buffer.count)
     }
 
-    static func open(_ path: String, _ flags: Int32) -> Int32 { systemOpen(path, flags) }
+    static func open(_ path: String, _ flags: Int32) -> Int32 { Support.open(path, flags) }
 
-    static func close(_ descriptor: Int32) { systemClose(descriptor) }
+    static func close(_ descriptor: Int32) { _ = Support.close(descriptor) }
 
     static func connect(_ descriptor: Int32, to address: UnsafeRawBufferPointer) -> Int32 {
-        systemConnect(descriptor, address)
+        guard let start = address.assumingMemoryBound(to: sockaddr.self).baseAddress else { return -1 }
+        return Support.connect(descriptor, start, socklen_t(address.count))
     }
 
     /// Makes a pipe that child processes do not inherit.
@@ -26,7 +27,7 @@ enum Descriptor {
     /// - Throws: ``CommandFailure``.
     static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
-        guard systemPipe(&ends) == 0 else {
+        guard Support.pipe(&ends) == 0 else {
             throw CommandFailure("failed", "cannot make a pipe: \(String(systemError: errno))")
         }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -52,25 +53,4 @@ enum Descriptor {
         }
         return true
     }
-}
-
-// Outside the type these names mean the C library's functions, whichever it is.
-
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
-    read(descriptor, buffer.baseAddress, buffer.count)
-}
-
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawBufferPointer) -> Int {
-    write(descriptor, buffer.baseAddress, buffer.count)
-}
-
-private func systemOpen(_ path: String, _ flags: Int32) -> Int32 { open(path, flags) }
-
-private func systemClose(_ descriptor: Int32) { _ = close(descriptor) }
-
-private func systemPipe(_ ends: UnsafeMutablePointer<Int32>) -> Int32 { pipe(ends) }
-
-private func systemConnect(_ descriptor: Int32, _ address: UnsafeRawBufferPointer) -> Int32 {
-    guard let start = address.assumingMemoryBound(to: sockaddr.self).baseAddress else { return -1 }
-    return connect(descriptor, start, socklen_t(address.count))
 }

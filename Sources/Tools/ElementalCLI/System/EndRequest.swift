@@ -1,10 +1,11 @@
 import Support
+import Synchronization
 
 /// The request that this program end: a signal (Ctrl-C, SIGTERM, or that of a closed terminal), or a reader of standard output that has gone.
 final class EndRequest: Sendable {
     static let shared = EndRequest()
 
-    private let isTrapping = Locked(false)
+    private let isTrapping = Atomic(false)
     private let made = Latch()
     private let signalled = Latch()
 
@@ -27,11 +28,7 @@ final class EndRequest: Sendable {
     ///
     /// - Parameter onSignal: called once, on a thread of its own, when the first signal comes.
     func trapSignals(onSignal: @escaping @Sendable () -> Void) async {
-        let wasTrapping = isTrapping.withLock { isTrapping in
-            defer { isTrapping = true }
-            return isTrapping
-        }
-        guard !wasTrapping else { return }
+        guard !isTrapping.exchange(true, ordering: .relaxed) else { return }
         _ = await EndSignals.shared.add { [made, signalled] in
             made.open()
             signalled.open()

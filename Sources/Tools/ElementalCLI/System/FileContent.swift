@@ -82,19 +82,15 @@ enum FileContent {
         guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' is no regular file, and is not replaced")
         }
-        do {
-            try Data(bytes).write(to: URL(filePath: path), options: .atomic)
-        } catch {
-            throw CommandFailure("invalidFile", "file '\(path.excerpt)' cannot be written")
-        }
+        try write(bytes, to: path, .atomic)
     }
 
     /// Writes the bytes to the file and replaces its content.
     ///
     /// - Throws: ``CommandFailure`` that names the file.
-    static func write(_ bytes: some Sequence<UInt8>, to path: String) throws {
+    static func write(_ bytes: some Sequence<UInt8>, to path: String, _ options: Data.WritingOptions = []) throws {
         do {
-            try Data(bytes).write(to: URL(filePath: path))
+            try Data(bytes).write(to: URL(filePath: path), options: options)
         } catch {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' cannot be written")
         }

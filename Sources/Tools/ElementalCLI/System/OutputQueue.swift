@@ -5,7 +5,7 @@ import Support
 /// Bytes on their way to standard output, standard error, or both, written by a thread of their own: when the reader stops
 /// reading, only that thread blocks.
 ///
-/// The queue itself accepts everything: callers check ``isFull`` or wait in ``waitForRoom()``.
+/// The queue itself accepts everything: callers check ``hasRoom(withReserve:)`` or wait in ``waitForRoom()``.
 final class OutputQueue: Sendable {
     /// The high watermark in bytes: above it ``waitForRoom()`` suspends.
     static let capacity = 256 * 1024
@@ -41,11 +41,8 @@ final class OutputQueue: Sendable {
     /// - Parameter onBroken: called once for each descriptor that can no longer be written to, with its `errno`.
     init(onBroken: @escaping @Sendable (_ descriptor: Int32, _ code: Int32) -> Void) { self.onBroken = onBroken }
 
-    /// Whether the queue is at or above its high watermark.
-    var isFull: Bool { state.withLock { $0.byteCount >= Self.capacity } }
-
     /// Whether fewer bytes wait than the high watermark and a reserve.
-    func hasRoom(withReserve reserve: Int) -> Bool { state.withLock { $0.byteCount < Self.capacity + reserve } }
+    func hasRoom(withReserve reserve: Int = 0) -> Bool { state.withLock { $0.byteCount < Self.capacity + reserve } }
 
     /// Whether the queue was closed and drops everything.
     var isClosed: Bool { state.withLock { $0.isClosed } }
@@ -71,7 +68,7 @@ final class OutputQueue: Sendable {
 
     /// Waits until there is room for more, or the task is cancelled.
     func waitForRoom() async {
-        if isFull { await wait(untilAtMost: Self.lowMark) }
+        if !hasRoom() { await wait(untilAtMost: Self.lowMark) }
     }
 
     /// Waits until everything is written or dropped, or the task is cancelled.

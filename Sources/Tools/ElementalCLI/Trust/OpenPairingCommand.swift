@@ -62,7 +62,7 @@ struct OpenPairingCommand: ReportingCommand {
         }
         await console.emit(
             .pairingOpened(
-                place.serviceName, opened.secret, for: opened.timeLeft, role: opened.role,
+                place.discovered?.service ?? place.target, opened.secret, for: opened.timeLeft, role: opened.role,
                 command: "elemental pair \(place.remoteTarget.shellArgument)", isResult: true))
         if window.secret { await console.show(qrCode: opened.secret.text) }
     }
@@ -88,8 +88,6 @@ struct PairingWindowOptions: ParsableArguments {
 }
 
 extension ServicePlace {
-    fileprivate var serviceName: String { discovered?.service ?? target }
-
     /// The place as another host's TARGET.
     fileprivate var remoteTarget: String {
         guard case .address(let host, let port) = self, ComparableHost(host).isLoopback else { return target }

@@ -12,8 +12,7 @@ struct LargeLoad: Sendable {
     func run(
         _ body: () async throws(ElementalError) -> LatencyReport
     ) async throws(ElementalError) -> LatencyReport {
-        let reports = Reports(device, timeout: timeout)
-        defer { reports.end() }
+        let reports = Reports(device: device, timeout: timeout)
         let run = try await reports.begin()
         let isOver = Locked(false)
         defer { isOver.withLock { $0 = true } }

@@ -14,8 +14,7 @@ struct MotionLoad: Sendable {
     func run(
         _ body: () async throws(ElementalError) -> LatencyReport
     ) async throws(ElementalError) -> LatencyReport {
-        let reports = devices.map { Reports($0, timeout: timeout) }
-        defer { for report in reports { report.end() } }
+        let reports = devices.map { Reports(device: $0, timeout: timeout) }
         var runs: [UInt32] = []
         for report in reports { runs.append(try await report.begin()) }
         let motion = Motion(devices, runs)

@@ -1,6 +1,17 @@
 import Support
 
 extension String {
+    /// The text as one argument of a command to be typed, in quotes if the shell would take it for anything else.
+    var shellArgument: String {
+        let isPlain =
+            !isEmpty
+            && unicodeScalars.allSatisfy { scalar in
+                scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+                    || "-_./:@%+=,".unicodeScalars.contains(scalar)
+            }
+        return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+    }
+
     /// How many columns of a terminal the text takes as ``Console`` shows it, with its escapes.
     var columnCount: Int { printable.unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
