@@ -1,10 +1,8 @@
 package import Elemental
 package import NIOCore
-internal import Support
 
-/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: at most one in each interval, and
-/// the first after a pause at once. Values that come in between leave together, and a flood of one service does not hold up
-/// the loop.
+/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: values that come at about the
+/// same time leave together, and a flood of one service does not hold up the loop.
 package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package typealias Service = BridgedService<Element, Reading, Own>
 
@@ -19,22 +17,18 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package var willBegin: () -> Void = {}
     package var didEnd: () -> Void = {}
 
-    private let loop: any EventLoop
-    private let interval: Duration
+    private let rounds: Rounds
     /// How long the other side has to make room; `nil` if ``resume()`` is called then.
     private let pause: Duration?
     private var waiting: [Service] = []
-    private var next: (task: Scheduled<Void>, time: Lanes.Instant)?
-    private var last: Lanes.Instant?
-    private var hasEnded = false
 
     /// - Parameters:
     ///   - interval: the minimum time between two rounds.
     ///   - pause: how long the other side has to make room; `nil` if it says itself that it has.
     package init(every interval: Duration, pause: Duration? = nil, on loop: any EventLoop) {
-        self.loop = loop
-        self.interval = interval
+        rounds = Rounds(every: interval, on: loop)
         self.pause = pause
+        rounds.onRound = { [weak self] in self?.run() }
     }
 
     /// Adds a value.
@@ -45,13 +39,13 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         guard !service.isWaiting else { return true }
         service.isWaiting = true
         waiting.append(service)
-        ask()
+        rounds.ask()
         return true
     }
 
     /// The other side has room again.
     package func resume() {
-        if !waiting.isEmpty { ask() }
+        if !waiting.isEmpty { rounds.ask() }
     }
 
     /// Forgets which services have values that wait.
@@ -61,33 +55,14 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     }
 
     package func end() {
-        next?.task.cancel()
-        next = nil
-        hasEnded = true
+        rounds.end()
         removeAll()
     }
 
-    /// Makes a round when values may go now, or at that time.
-    private func ask(at time: Lanes.Instant? = nil) {
-        guard !hasEnded else { return }
-        let now = Lanes.Instant.now
-        let time = max(time ?? now, last.map { $0 + interval } ?? now)
-        if let next {
-            guard time < next.time else { return }
-            next.task.cancel()
-        }
-        let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
-            if let self { run() }
-        }
-        next = (task, time)
-    }
-
     private func run() {
-        next = nil
-        let now = Lanes.Instant.now
-        last = now
         willBegin()
-        var opening: Lanes.Instant?
+        let now = ContinuousClock.now
+        var next: ContinuousClock.Instant?
         var count = 0
         var remaining: [Service] = []
         for service in waiting {
@@ -99,8 +74,8 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
                 if let position = service.position(of: element) { deliver(value, position, service) }
             }
             switch step {
-            case .wait(let time): opening = min(opening ?? time, time)
-            case .send: opening = now
+            case .wait(let opening): next = min(next ?? opening, opening)
+            case .send: next = now
             case .idle:
                 service.isWaiting = false
                 continue
@@ -110,9 +85,9 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         waiting = remaining
         didEnd()
         if !isFull() {
-            if let opening { ask(at: opening) }
+            if let next { rounds.ask(at: next) }
         } else if let pause {
-            ask(at: now + pause)
+            rounds.ask(at: now + pause)
         }
     }
 }

@@ -1,0 +1,53 @@
+package import NIOCore
+internal import Support
+
+/// Rounds through what waits, on an event loop: at most one in each interval, and the first after a pause at once. What
+/// comes in between is gathered for the next one.
+///
+/// It belongs to its event loop.
+package final class Rounds {
+    package typealias Instant = ContinuousClock.Instant
+
+    /// Makes a round. It may ask for the next one.
+    package var onRound: () -> Void = {}
+
+    private let loop: any EventLoop
+    private let interval: Duration
+    private var next: (task: Scheduled<Void>, time: Instant)?
+    private var last: Instant?
+    private var hasEnded = false
+
+    /// - Parameter interval: the shortest time between two rounds.
+    package init(every interval: Duration, on loop: any EventLoop) {
+        self.interval = interval
+        self.loop = loop
+    }
+
+    /// Something waits that may go now, or at that time.
+    package func ask(at time: Instant? = nil) {
+        guard !hasEnded else { return }
+        let now = Instant.now
+        let opening = last.map { $0 + interval } ?? now
+        let time = max(time ?? now, opening)
+        if let next {
+            guard time < next.time else { return }
+            next.task.cancel()
+        }
+        let task = loop.assumeIsolated().scheduleTask(in: TimeAmount(max(.zero, time - now))) { [weak self] in
+            if let self { run() }
+        }
+        next = (task, time)
+    }
+
+    private func run() {
+        next = nil
+        last = .now
+        onRound()
+    }
+
+    package func end() {
+        next?.task.cancel()
+        next = nil
+        hasEnded = true
+    }
+}
