@@ -4,7 +4,7 @@ import NIOPosix
 import Support
 
 /// A client's identity and trusted services, which may appear while it runs, and the connections that wait for changes.
-/// All copies of a ``ClientSecurity`` share it: one look per second serves all their connections.
+/// All copies of a ``ClientSecurity`` share it: one watch serves all their connections.
 final class ClientKeys: Sendable {
     struct Trust: Sendable {
         let peers: TrustedPeers
@@ -16,10 +16,9 @@ final class ClientKeys: Sendable {
         /// What all watchers know.
         var told: TrustRevision?
         var watcherCount = 0
-        var isLooking = false
+        /// Empty while there are no watchers.
+        var watch: NIOLoopBoundBox<StoreWatch<Trust?>?>?
     }
-
-    private static let interval = TimeAmount.seconds(1)
 
     private let state = Locked(State())
     private let news = EventHub<Trust>()
@@ -49,40 +48,53 @@ final class ClientKeys: Sendable {
     func watch(on eventLoop: any EventLoop, _ handler: @escaping (Trust) -> Void) -> AnyObject {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
         let cancel = news.addEventHandler { trust in eventLoop.execute { handler.value(trust) } }
-        let isFirst = state.withLock { state in
+        state.withLock { state in
             state.watcherCount += 1
             // The next look tells all.
             state.told = nil
-            defer { state.isLooking = true }
-            return !state.isLooking
         }
-        if isFirst { schedule() }
+        updateWatch()
         return WatchToken { [self] in
             cancel()
             state.withLock { $0.watcherCount -= 1 }
+            updateWatch()
         }
     }
 
-    private func schedule() {
-        MultiThreadedEventLoopGroup.singleton.any().scheduleTask(in: Self.interval) {
-            NIOThreadPool.singleton.submit { [self] _ in look() }
+    private func updateWatch() {
+        let watch = state.withLock { state in
+            let watch = state.watch ?? .makeEmptyBox(eventLoop: MultiThreadedEventLoopGroup.singleton.any())
+            state.watch = watch
+            return watch
         }
-    }
-
-    /// Blocks. If the store cannot be read, the next attempt to connect reports it.
-    private func look() {
-        if let keys = try? read() {
-            let revision = keys.store.revision()
-            if state.withLock({ $0.told }) != revision, let peers = try? keys.store.read() {
-                state.withLock { $0.told = revision }
-                news.emit(Trust(peers: peers, own: keys.identity.fingerprint))
+        watch.eventLoop.execute { [self] in
+            let isWanted = state.withLock { $0.watcherCount } > 0
+            if !isWanted {
+                watch.value?.stop()
+                watch.value = nil
+            } else if let watch = watch.value {
+                watch.lookSoon()
+            } else {
+                watch.value = StoreWatch(
+                    on: watch.eventLoop,
+                    directories: { [self] in
+                        known.flatMap { $0.identity.watchedDirectories.merging($0.store.watchedDirectories) }
+                    },
+                    read: { { [self] in try look() } },
+                    // If the store cannot be read, the next attempt to connect reports it.
+                    report: { [news] result in if case .success(let trust?) = result { news.emit(trust) } })
             }
         }
-        let goesOn = state.withLock { state in
-            state.isLooking = state.watcherCount > 0
-            return state.isLooking
-        }
-        if goesOn { schedule() }
+    }
+
+    /// - Returns: `nil` if the watchers know what there is. Blocks.
+    private func look() throws -> Trust? {
+        guard let keys = try read() else { return nil }
+        let revision = keys.store.revision()
+        guard state.withLock({ $0.told }) != revision else { return nil }
+        let peers = try keys.store.read()
+        state.withLock { $0.told = revision }
+        return Trust(peers: peers, own: keys.identity.fingerprint)
     }
 }
 

@@ -4,8 +4,7 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// The peers that a service trusts: its store's contents, which are checked once a second on a thread that may block.
-/// On the service's event loop.
+/// The peers that a service trusts: its store's contents, read again when they change. On the service's event loop.
 final class TrustWatch {
     struct Snapshot: Sendable {
         let peers: TrustedPeers
@@ -33,14 +32,12 @@ final class TrustWatch {
         case identityLost(any Error)
     }
 
-    private static let interval = TimeAmount.seconds(1)
-
     private let keys: ServiceKeys
     private let service: String
     let eventLoop: any EventLoop
     private let logger: Logger
     private var snapshot: Snapshot?
-    private var timer: Scheduled<Void>?
+    private var watch: StoreWatch<Snapshot?>?
     private var report: (Change) -> Void = { _ in }
 
     init(_ keys: ServiceKeys, service: String, on eventLoop: any EventLoop, logger: Logger) {
@@ -76,45 +73,44 @@ final class TrustWatch {
         }.nonisolated()
     }
 
-    /// Checks the store and the identity once a second from now on.
+    /// Checks the store and the identity from now on.
     func start(_ report: @escaping (Change) -> Void) {
         self.report = report
-        schedule()
+        let (identity, store) = (keys.identity, keys.store)
+        var known: TrustRevision?
+        watch = StoreWatch(
+            on: eventLoop, directories: { identity.watchedDirectories.merging(store.watchedDirectories) },
+            read: { [self] in
+                known = snapshot?.revision
+                return { [known] in
+                    do { try identity.checkIsCurrent() } catch { throw IdentityLost(cause: error) }
+                    return try Snapshot(store, since: known)
+                }
+            },
+            report: { [self] result in
+                if case .failure(let lost as IdentityLost) = result {
+                    let report = self.report
+                    stop()
+                    return report(.identityLost(lost.cause))
+                }
+                // This service's own change is newer than what was read meanwhile.
+                guard snapshot?.revision == known else { return }
+                switch result {
+                case .success(nil): return
+                case .success(let snapshot?): use(snapshot)
+                case .failure(let error):
+                    guard snapshot != nil else { return }
+                    snapshot = nil
+                    logger.error("the trusted peers cannot be read: nobody is trusted", metadata: ["error": "\(error)"])
+                    self.report(.unavailable(error))
+                }
+            })
     }
 
     func stop() {
-        timer?.cancel()
-        timer = nil
+        watch?.stop()
+        watch = nil
         report = { _ in }
-    }
-
-    private func schedule() {
-        timer = eventLoop.assumeIsolated().scheduleTask(in: Self.interval) { [self] in look() }
-    }
-
-    private func look() {
-        let (identity, store) = (keys.identity, keys.store)
-        let known = snapshot?.revision
-        NIOThreadPool.singleton.runIfActive(eventLoop: eventLoop) {
-            do { try identity.checkIsCurrent() } catch { throw IdentityLost(cause: error) }
-            return try Snapshot(store, since: known)
-        }.assumeIsolated().whenComplete { [self] result in
-            // Stopped meanwhile.
-            guard timer != nil else { return }
-            if case .failure(let lost as IdentityLost) = result { return report(.identityLost(lost.cause)) }
-            schedule()
-            // This service's own change is newer than what was read meanwhile.
-            guard snapshot?.revision == known else { return }
-            switch result {
-            case .success(nil): return
-            case .success(let snapshot?): use(snapshot)
-            case .failure(let error):
-                guard snapshot != nil else { return }
-                snapshot = nil
-                logger.error("the trusted peers cannot be read: nobody is trusted", metadata: ["error": "\(error)"])
-                report(.unavailable(error))
-            }
-        }
     }
 
     private func use(_ snapshot: Snapshot) {

@@ -42,6 +42,8 @@ public struct Ed25519Identity: Identity {
 
     public func checkIsCurrent() throws { try file?.check(fingerprint) }
 
+    public var watchedDirectories: [String]? { file.map { [$0.directory] } ?? [] }
+
     // MARK: The file's text
 
     /// The same identity, which counts only while that file has it.

@@ -13,8 +13,12 @@ public protocol Identity: Sendable {
     /// client no longer connects. Services call it once a second, on a thread that may block. By default nothing is
     /// checked.
     func checkIsCurrent() throws
+    /// The directories of which one has a file that changes when ``checkIsCurrent()`` begins to throw: on Linux services
+    /// then call it when the system reports a change, and otherwise once a minute. `nil` by default.
+    var watchedDirectories: [String]? { get }
 }
 
 extension Identity {
     public func checkIsCurrent() throws {}
+    public var watchedDirectories: [String]? { nil }
 }

@@ -2,7 +2,7 @@
 struct IdentityFile: Sendable {
     static let name = "identity.pem"
 
-    private let directory: String
+    let directory: String
     private let revision: TrustRevision
 
     /// Call it before the file is read, so that every later change is seen.

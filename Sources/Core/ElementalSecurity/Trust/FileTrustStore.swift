@@ -56,6 +56,8 @@ public struct FileTrustStore: TrustStore {
     /// Device, inode, size and times of the file.
     public func revision() -> TrustRevision { TrustRevision(file: "\(directory)/\(Self.file)") }
 
+    public var watchedDirectories: [String]? { [directory] }
+
     /// The contents of the file in an open directory, or `nil` if there is none.
     static func peers(_ directory: borrowing ProtectedDirectory) throws(SecurityError) -> TrustedPeers? {
         guard let text = try directory.read(file, limit: TrustFile.maximumByteCount) else { return nil }

@@ -14,9 +14,17 @@ public protocol TrustStore: Sendable {
     /// - Returns: what `change` returns.
     func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result
 
-    /// Identifies the store's present contents. It is cheap: compare it once a second and read again if it differs. Take
-    /// it before reading, so that no change is missed.
+    /// Identifies the store's present contents. It is cheap: it is compared once a second, and what is read is read again
+    /// if it differs. Take it before reading, so that no change is missed.
     func revision() -> TrustRevision
+
+    /// The directories of which one has a file that changes whenever ``revision()`` does: on Linux the store is then looked
+    /// at when the system reports a change, and otherwise once a minute. `nil`, the default, if there are none.
+    var watchedDirectories: [String]? { get }
+}
+
+extension TrustStore {
+    public var watchedDirectories: [String]? { nil }
 }
 
 /// The state of a ``TrustStore`` at a moment: equal for equal contents, and different after every change.
