@@ -282,7 +282,9 @@ class Bed:
         return process
 
     def run(self, *arguments, state="client"):
-        """Runs a command to its end and returns its output; fails if it fails."""
+        """Runs a command to its end and returns its output; fails if it fails. What looks for a service does so patiently."""
+        if arguments[0] in ("describe", "get", "set", "pair", "open-pairing") and "--timeout" not in arguments:
+            arguments += ("--timeout", f"{patience():g}")
         done = subprocess.run(
             [self.elemental, *arguments], env=self.environment(state), capture_output=True, text=True, timeout=patience(),
             stdin=subprocess.DEVNULL, preexec_fn=_die_with_parent)
