@@ -34,4 +34,19 @@ struct ArchitecturePageTests {
             #expect(exists, "\(name)")
         }
     }
+
+    /// Whoever adds an atomic says why its order is enough where the processor reorders.
+    @Test
+    func theTableOfMemoryOrderHasAllAtomicsOfTheCore() throws {
+        let section = try #require(page.text.firstMatch(of: /Memory order\n[\s\S]*?\n[#]+ Modules/))
+        let named = Set(section.output.matches(of: /\n\| `([\w+]+\.swift)`/).map { String($0.1) })
+        let core = Repository.path("Sources/Core")
+        let files = FileManager.default.enumerator(atPath: core)?.compactMap { $0 as? String } ?? []
+        var using: Set<String> = []
+        for file in files where file.hasSuffix(".swift") {
+            let text = try String(contentsOfFile: "\(core)/\(file)", encoding: .utf8)
+            if text.contains(/Atomic[(<]/) { using.insert(URL(filePath: file).lastPathComponent) }
+        }
+        #expect(named == using)
+    }
 }

@@ -73,9 +73,12 @@ struct SwiftCompiler {
         try String(contentsOf: list, encoding: .utf8).components(separatedBy: "\n")
             .filter { !$0.contains("/ElementalCLI.build/") }.joined(separator: "\n")
             .write(toFile: objects, atomically: false, encoding: .utf8)
+        // The build leaves the objects of files that have been deleted.
+        let sources = FileManager.default.enumerator(atPath: Repository.path("Sources"))
+        let names = Set((sources?.allObjects ?? []).map { URL(filePath: "\($0)").lastPathComponent + ".o" })
         let more = try modules.flatMap { module in
             let objects = buildFolder.appending(path: "\(module).build").path
-            return try FileManager.default.contentsOfDirectory(atPath: objects).filter { $0.hasSuffix(".o") }
+            return try FileManager.default.contentsOfDirectory(atPath: objects).filter(names.contains)
                 .map { "\(objects)/\($0)" }
         }
         return ["@\(objects)"] + more + ["-ldns_sd", "-lavahi-common", "-lstdc++"]
