@@ -1,5 +1,6 @@
 import ArgumentParser
 import Dispatch
+import NIOCore
 import Support
 
 /// The program's start. It is not asynchronous: for that the system has to let Swift's threads start.
@@ -13,6 +14,12 @@ enum EntryPoint {
             for line in error.lines { write(line, to: STDERR_FILENO) }
             if OutputOptions.wantsJSON(CommandLine.arguments) { write(error.json.text, to: STDOUT_FILENO) }
             exit(1)
+        }
+        // Enough for what a command does, however many cores the machine has; a measurement has them all.
+        if CommandLine.arguments.dropFirst().first != BenchCommand.configuration.commandName {
+            let count = min(2, System.coreCount)
+            NIOSingletons.groupLoopCountSuggestion = count
+            NIOSingletons.blockingPoolThreadCountSuggestion = count
         }
         Task { await ElementalCommand.main() }
         dispatchMain()
