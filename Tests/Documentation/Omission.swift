@@ -10,8 +10,10 @@ struct Omission: Sendable {
             out: "it changes the machine that it runs on", of: "RaspberryPi.md",
             [
                 #"curl -O "https://download.swift.org/swiftly/linux/swiftly-$(uname -m).tar.gz""#,
-                #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "swift --version", "Samples/quickstart",
-                "Samples/make-deb .build", "sudo apt install ./.build/elemental_*.deb",
+                #"tar -zxf "swiftly-$(uname -m).tar.gz""#, "./swiftly init", "Samples/quickstart",
+                "sudo Samples/make-deb --architecture arm64 .build",
+                "scp .build/elemental_*_arm64.deb pi@raspberrypi.local:",
+                "sudo apt install ./elemental_*_arm64.deb", "elemental doctor",
                 "sudo systemctl enable --now elemental-system-monitor", "journalctl -u elemental-system-monitor -f",
                 "sudo -u elemental elemental open-pairing system_monitor",
             ])
@@ -28,9 +30,6 @@ struct Omission: Sendable {
         + left(
             out: "the page's Pi shows the code: CommandLineTests.PairCommandTests", of: "RaspberryPi.md",
             ["elemental pair system_monitor"])
-        + left(
-            out: "a build for release takes minutes; CI builds these for debugging", of: "RaspberryPi.md",
-            ["Samples/build-release --product elemental", #"alias elemental="$PWD/.build/release/elemental""#])
         + left(
             out: "Benchmarks/compare builds for release and measures for an hour", of: "Performance.md",
             [

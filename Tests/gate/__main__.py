@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 
+import arm64
 import changed
 import gate
 import known
@@ -56,7 +57,7 @@ def main() -> int:
 
 def is_whole(chosen: argparse.Namespace) -> bool:
     """Whether the options choose the gate or more."""
-    return not (chosen.filter or chosen.soak or chosen.set_clock or chosen.sanitize)
+    return not (chosen.filter or chosen.soak or chosen.set_clock or chosen.sanitize or chosen.arm64)
 
 
 def check_machine(without: list[str]) -> str | None:
@@ -95,6 +96,8 @@ def jobs_of(chosen: argparse.Namespace, run: Run, total: results.Results) -> lis
     """The jobs of the gate, or of what the options choose in its place."""
     if chosen.sanitize and not chosen.filter:
         return [*gate.installs(run), *rest.sanitized(run, total)]
+    if chosen.arm64:
+        return [gate.installs(run)[0], *arm64.jobs(run, total, chosen.filter)]
     if is_whole(chosen):
         jobs = gate.jobs(run, total, has_lint=chosen.lint)
         # The step "faults" runs all of these.

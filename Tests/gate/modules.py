@@ -53,6 +53,7 @@ def run_tests(
     *,
     log: pathlib.Path,
     sanitizer: str | None = None,
+    is_arm64: bool = False,
     environment: dict[str, str] | None = None,
     limit: float = LIMIT,
     width: int = places.WIDTH,
@@ -73,7 +74,9 @@ def run_tests(
     variables = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": str(width), **(environment or {})}
     began = time.monotonic()
     with log.open("ab") as output:
-        process = processes.start(isolated(command), output, environment=variables)
+        # The daemons are this machine's: under QEMU multicast does not work.
+        command = isolated(["Tests/arm64/enter", *command] if is_arm64 else command)
+        process = processes.start(command, output, environment=variables)
         if started is not None:
             started.append(process)
         # 'timeout' ends the tests before; this is for what it does not end.
@@ -132,7 +135,14 @@ def job(
         variables = {**run.environment, **(environment or {})}
         expression = pattern or rf"^{module}\."
         found = run_tests(
-            module, program, expression, log=job.log, sanitizer=run.sanitizer, environment=variables, limit=limit
+            module,
+            program,
+            expression,
+            log=job.log,
+            sanitizer=run.sanitizer,
+            is_arm64=run.is_arm64,
+            environment=variables,
+            limit=limit,
         )
         for test in found.tests.values():
             test.run = run

@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     names = {need.name: need.purpose + (" (--all)" if need.step else "") for need in needs.NEEDS} | needs.PERMISSIONS
     made = argparse.ArgumentParser(
         prog="Tests/run",
-        usage="Tests/run [--all | --changed [REF] | --sanitize NAME | --soak [MINUTES] | --set-clock] [OPTION…]\n"
+        usage="Tests/run [--all | --changed [REF] | --sanitize NAME | --arm64 | --soak [MINUTES] | --set-clock] [OPTION…]\n"
         "       Tests/run --repeat N [--filter REGEX] [--load K] [--shuffle SEED] [--starve] [--restart]",
         description="Without options: the gate, which every change has to pass.",
         epilog=EPILOG.format(steps=table(rest.STEPS), names=table(names)),
@@ -57,6 +57,10 @@ def parser() -> argparse.ArgumentParser:
     which.add_argument(
         "--sanitize", choices=rest.SANITIZERS, help="only the tests, with a sanitizer, in a build folder of its own; a report "
         "about the tests or a process that they start fails the run",
+    )
+    which.add_argument(
+        "--arm64", action="store_true", help="only the tests, as programs for 64-bit ARM in a Debian of that architecture, under "
+        "QEMU; what cannot run there is in Tests/skips; as root",
     )
     which.add_argument(
         "--soak", metavar="MINUTES", nargs="?", const=20, type=_positive, help="only the soak test, for so long (default 20)"

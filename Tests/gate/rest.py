@@ -4,6 +4,7 @@ import dataclasses
 import pathlib
 import shutil
 
+import arm64
 import gate
 import known
 import modules
@@ -28,6 +29,7 @@ STEPS = {
     "without-latency": "module Elemental compiled without its folder Latency",
     "thread": "all tests with the thread sanitizer",
     "address": "all tests with the address sanitizer",
+    "arm64": "the tests as programs for 64-bit ARM, under QEMU",
     "swift-6.2": "everything compiled with Debian's Swift 6.2.3",
 }
 
@@ -61,6 +63,8 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made.append(simple("Elemental without Latency", ["Tests/without-latency"], shown=1))
             case "thread" | "address":
                 made += sanitized(dataclasses.replace(run, sanitizer=step, steps=frozenset()), total)
+            case "arm64":
+                made += arm64.jobs(run, total)
             case "swift-6.2":
                 made.append(swift_6_2())
     return made

@@ -14,6 +14,8 @@ class Run:
     steps: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     sanitizer: str | None = None
+    # Whether the tests are programs for 64-bit ARM, under QEMU.
+    is_arm64: bool = False
     cores: int = places.CORES
 
     @property
@@ -40,6 +42,8 @@ class Run:
                 return "long" not in self.steps
             case ["one-core"]:
                 return self.cores == 1
+            case ["arm64"]:
+                return self.is_arm64
             case ["sanitizer"]:
                 return self.sanitizer is not None
             case ["sanitizer", name]:
