@@ -142,9 +142,11 @@ def terminals(bed, command, place):
 
 
 def _listening(process):
-    """The port at which a process listens, by /proc."""
-    sockets = {os.readlink(f"/proc/{process}/fd/{each}") for each in os.listdir(f"/proc/{process}/fd")
-               if os.path.islink(f"/proc/{process}/fd/{each}")}
+    """The port at which a process listens, by /proc; `None` also if it closes a file meanwhile."""
+    try:
+        sockets = {os.readlink(f"/proc/{process}/fd/{each}") for each in os.listdir(f"/proc/{process}/fd")}
+    except FileNotFoundError:
+        return None
     for table in ("tcp", "tcp6"):
         for line in open(f"/proc/{process}/net/{table}").read().splitlines()[1:]:
             fields = line.split()
