@@ -76,26 +76,3 @@ extension BridgedService {
             retained: own.retained, canSet: options.setsElements, choices: options.components)
     }
 }
-
-/// An element of a bridged service with its topics.
-struct MQTTElement: BridgedElement {
-    let definition: ElementDefinition
-    /// Its level in the topics.
-    let level: String
-    let valueTopic: MQTTTopic
-    let refusedTopic: MQTTTopic
-
-    /// The elements of a catalogue.
-    static func all(of catalogue: ElementCatalogue, _ topics: ServiceTopics) throws(MQTTError) -> [MQTTElement] {
-        let levels = TopicLevel.elements(catalogue.map { ($0.id, $0.name) })
-        var elements: [MQTTElement] = []
-        for definition in catalogue {
-            guard let level = levels[definition.id] else { continue }
-            elements.append(
-                MQTTElement(
-                    definition: definition, level: level, valueTopic: try topics.value(level),
-                    refusedTopic: try topics.refused(level)))
-        }
-        return elements
-    }
-}
