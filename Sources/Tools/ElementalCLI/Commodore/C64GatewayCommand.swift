@@ -118,12 +118,10 @@ struct C64GatewayCommand: ReportingCommand {
         let gateway = CommodoreGateway(
             line: try await line.line(timeout: output.limit), service: service, displayName: hosting.name,
             configuration: configuration)
-        let (events, event) = AsyncStream.makeStream(
-            of: (GatewayEvent, time: Double).self, bufferingPolicy: .bufferingNewest(65536))
-        gateway.onEvent { event.yield(($0, time: WallClock.seconds)) }
-        let reporting = Task {
-            for await (event, time) in events { await console.report(event, at: time, of: gateway.service) }
+        let events = PendingEvents<(GatewayEvent, time: Double)>(console) { event, time in
+            await console.report(event, at: time, of: gateway.service)
         }
+        gateway.onEvent { events.add(($0, time: WallClock.seconds)) }
         await Interruption.trap()
         let end = try await withCleanup {
             try await gateway.openLine()
@@ -135,8 +133,7 @@ struct C64GatewayCommand: ReportingCommand {
             return try await gateway.virtualMachine?.with { ($0.picture(), .screen(of: $0) as Notice) }
         } cleanup: {
             await gateway.closeLine()
-            event.finish()
-            await reporting.value
+            await events.finish()
         }
         if let (picture, report) = end {
             await console.emit(report)

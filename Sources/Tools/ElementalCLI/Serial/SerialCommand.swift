@@ -89,23 +89,16 @@ struct SerialCommand: ReportingCommand {
         }
     }
 
-    /// How many events of a line may wait to be written.
-    private static let mostEvents = 4096
-
     private static func run(
         _ line: SerialLine, _ configuration: SerialGatewayConfiguration, _ security: HostSecurity, _ console: Console
     ) async throws {
         let gateway = SerialGateway(line: line, configuration: configuration)
-        let (events, event) = AsyncStream.makeStream(
-            of: SerialGatewayEvent.self, bufferingPolicy: .bufferingNewest(mostEvents))
-        gateway.onEvent { if case .dropped = event.yield($0) { console.streams.noteOmitted(1) } }
-        let reporting = Task {
-            var name = ""
-            for await event in events {
-                if case .line(.ready(let line)) = event { name = line }
-                await console.emit(.serial(event, on: name))
-            }
+        let name = Locked("")
+        let events = PendingEvents<SerialGatewayEvent>(console) { event in
+            if case .line(.ready(let line)) = event { name.withLock { $0 = line } }
+            await console.emit(.serial(event, on: name.withLock { $0 }))
         }
+        gateway.onEvent { events.add($0) }
         try await withCleanup {
             try await gateway.run { service in
                 let host = ServiceHost(
@@ -119,8 +112,7 @@ struct SerialCommand: ReportingCommand {
                 }
             }
         } cleanup: {
-            event.finish()
-            await reporting.value
+            await events.finish()
         }
     }
 }
