@@ -12,8 +12,8 @@ package struct Timestamp: Sendable {
         var (seconds, parts) = (time_t(microseconds / 1_000_000), tm())
         gmtime_r(&seconds, &parts)
         let date = String(unsafeUninitializedCapacity: 32) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) {
-                strftime($0.baseAddress, $0.count, "%Y-%m-%dT%H:%M:%S", &parts)
+            buffer.withMemoryRebound(to: CChar.self) { text in
+                text.baseAddress.map { strftime($0, text.count, "%Y-%m-%dT%H:%M:%S", &parts) } ?? 0
             }
         }
         return "\(date).\(fraction)Z"
