@@ -9,25 +9,25 @@ struct RateLimitTests {
         .uptimeNanoseconds(1_000_000_000_000) + .milliseconds(milliseconds)
     }
 
-    /// Attempts to take from a limit of 5 per second: the time in milliseconds, and whether it succeeds.
-    @Test(
-        arguments: [
-            [(0, true), (0, true), (0, true), (0, true), (0, true), (0, false)],
-            // One becomes available every 200 ms.
-            [
-                (0, true), (0, true), (0, true), (0, true), (0, true), (199, false), (200, true), (200, false),
-                (400, true),
-            ],
-            // All five are available after a second, and no more after a longer pause.
-            [(0, true), (0, true), (0, true), (0, true), (0, true)] + Array(repeating: (1000, true), count: 5)
-                + [(1000, false)] + Array(repeating: (90_000, true), count: 5) + [(90_000, false)],
-            // A refused attempt costs nothing.
-            [(0, true), (0, true), (0, true), (0, true), (0, true)] + Array(repeating: (100, false), count: 50)
-                + [(200, true)],
-            // A steady flow at the limit passes.
-            (0..<100).map { (Int64($0) * 200, true) },
-        ] as [[(Int64, Bool)]])
-    func aSecondAllowsItsNumber(_ takes: [(Int64, Bool)]) {
+    /// Attempts to take from a limit: at that time in milliseconds, whether they succeed, and how many there are.
+    private typealias Attempts = (time: Int64, succeed: Bool, count: Int)
+
+    /// With a limit of 5 per second.
+    private static let attempts: [[Attempts]] = [
+        [(0, true, 5), (0, false, 1)],
+        // One becomes available every 200 ms.
+        [(0, true, 5), (199, false, 1), (200, true, 1), (200, false, 1), (400, true, 1)],
+        // All five are available after a second, and no more after a longer pause.
+        [(0, true, 5), (1000, true, 5), (1000, false, 1), (90_000, true, 5), (90_000, false, 1)],
+        // A refused attempt costs nothing.
+        [(0, true, 5), (100, false, 50), (200, true, 1)],
+        // A steady flow at the limit passes.
+        (0..<100).map { (Int64($0) * 200, true, 1) },
+    ]
+
+    @Test(arguments: attempts.indices)
+    func aSecondAllowsItsNumber(_ place: Int) {
+        let takes = Self.attempts[place].flatMap { Array(repeating: ($0.time, $0.succeed), count: $0.count) }
         var limit = RateLimit(perSecond: 5)
         #expect(limit.isFull(at: Self.time(0)))
         for (index, (milliseconds, isThere)) in takes.enumerated() {

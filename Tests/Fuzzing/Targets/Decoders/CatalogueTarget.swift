@@ -31,9 +31,9 @@ enum CatalogueTarget: FuzzTarget {
             _ id: UInt8, _ name: [UInt8], _ flags: UInt8 = 0b1100, _ numbers: [Double] = [],
             type: ElementType = .float, extension: [UInt8] = []
         ) -> [UInt8] {
-            let content =
-                [id, type.rawValue, flags, UInt8(name.count)] + name + [0] + `extension`
-                + numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
+            var content: [UInt8] = [id, type.rawValue, flags, UInt8(name.count)]
+            content += name + [0] + `extension`
+            for number in numbers { withUnsafeBytes(of: number.bitPattern.littleEndian) { content += $0 } }
             return [UInt8(content.count), 0] + content
         }
         let (a, b) = (Array("A".utf8), Array("B".utf8))

@@ -5,7 +5,8 @@ enum DatagramTarget: FuzzTarget {
     static let name = "datagram"
 
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
-        frames.datagrams + [Array(frames.datagrams.joined()) + frames.datagrams.joined()]
+        let all = frames.datagrams.flatMap { $0 }
+        return frames.datagrams + [all + all]
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {

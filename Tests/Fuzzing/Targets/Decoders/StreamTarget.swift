@@ -12,12 +12,15 @@ enum StreamTarget: FuzzTarget {
     }
 
     static func seeds(_ frames: RecordedFrames) -> [[UInt8]] {
-        frames.streams.map { [3] + $0 } + [[1] + frames.streams.joined(), [200] + frames.streams.joined()] + [
-            // The limit, one more, and a system element that may be longer.
-            [99, 9, 0, 16, 0, 0] + [UInt8](repeating: 1, count: 4096) + [1, 1, 0, 0, 0, 2],
-            [99, 9, 1, 16, 0, 0] + [UInt8](repeating: 1, count: 4097),
-            [99, 0xFB, 0, 32, 0, 0] + [UInt8](repeating: 1, count: 8192) + [1, 1, 0, 0, 0, 2],
+        let all = frames.streams.flatMap { $0 }
+        func long(_ header: [UInt8], _ count: Int) -> [UInt8] { header + [UInt8](repeating: 1, count: count) }
+        let next: [UInt8] = [1, 1, 0, 0, 0, 2]
+        // The limit, one more, and a system element that may be longer.
+        let limits: [[UInt8]] = [
+            long([99, 9, 0, 16, 0, 0], 4096) + next, long([99, 9, 1, 16, 0, 0], 4097),
+            long([99, 0xFB, 0, 32, 0, 0], 8192) + next,
         ]
+        return frames.streams.map { [3] + $0 } + [[1] + all, [200] + all] + limits
     }
 
     /// The first byte says how long the pieces are.

@@ -21,7 +21,8 @@ enum DeviceTarget: FuzzTarget {
             [3, 2, 0, 0, 0, 65, 66], [3, 2, 0, 0, 0, 0xC3, 0x28], [4, 4, 0, 0, 0, 1, 2, 3, 4], [5, 1, 0, 0, 0, 2],
             [0xFA, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8], [3, 0, 0, 0, 1],
         ]
-        return [hello + frames.joined(), Array(frames.joined()) + hello] + frames.map { hello + $0 }
+        let all = frames.flatMap { $0 }
+        return [hello + all, all + hello] + frames.map { hello + $0 }
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {

@@ -53,11 +53,13 @@ enum SessionSeeds {
         let datagrams = (frames.datagrams + unusual).map { [4, UInt8($0.count)] + $0 }
         let sends: [UInt8] = (0..<22).flatMap { [9, $0, 40, 0] }
         let program: [UInt8] = [8, 13, 0, 13, 3, 8]
-        let stuck: [UInt8] = [7] + Array(repeating: [9, 11, 200, 65], count: 4).joined() + [6, 40, 7]
-        return values + datagrams + announcements + [
-            values.flatMap { $0 }, datagrams.flatMap { $0 }, ping + pong, sends, program + values.flatMap { $0 },
-            stuck, [3, 12, 0, 70] + ping, [5, 24, 0, 12] + Array(repeating: 0, count: 12), [5, 24, 1, 0],
-            [10] + ping, [11], [12], [6, 255, 6, 255],
+        let stuck: [UInt8] = [7, 9, 11, 200, 65, 9, 11, 200, 65, 9, 11, 200, 65, 9, 11, 200, 65, 6, 40, 7]
+        let (allValues, allDatagrams) = (values.flatMap { $0 }, datagrams.flatMap { $0 })
+        let zeros = [UInt8](repeating: 0, count: 12)
+        let others: [[UInt8]] = [
+            allValues, allDatagrams, ping + pong, sends, program + allValues, stuck, [3, 12, 0, 70] + ping,
+            [5, 24, 0, 12] + zeros, [5, 24, 1, 0], [10] + ping, [11], [12], [6, 255, 6, 255],
         ]
+        return values + datagrams + announcements + others
     }
 }
