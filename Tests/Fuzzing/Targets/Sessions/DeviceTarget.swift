@@ -22,7 +22,9 @@ enum DeviceTarget: FuzzTarget {
             [0xFA, 8, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8], [3, 0, 0, 0, 1],
         ]
         let all = frames.flatMap { $0 }
-        return [hello + all, all + hello] + frames.map { hello + $0 }
+        let both: [[UInt8]] = [hello + all, all + hello]
+        let each: [[UInt8]] = frames.map { hello + $0 }
+        return both + each
     }
 
     static func run(_ input: UnsafeRawBufferPointer) {
