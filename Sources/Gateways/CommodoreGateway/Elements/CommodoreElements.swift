@@ -111,8 +111,12 @@ public enum CommodoreElements {
     static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
 
     static func machine(allowsMemory: Bool) -> [any AnyElement] {
-        [border, background, print, line, joystick1, joystick2] + frequencies + waveforms + volumes
-            + [spriteX, spriteY, jiffies] + (allowsMemory ? [memoryWrite, memoryRead, memory] : [])
+        // In steps, which a slow compiler can type-check.
+        var elements: [any AnyElement] = [border, background, print, line, joystick1, joystick2]
+        for voice: [any AnyElement] in [frequencies, waveforms, volumes] { elements += voice }
+        elements += [spriteX, spriteY, jiffies] as [any AnyElement]
+        if allowsMemory { elements += [memoryWrite, memoryRead, memory] as [any AnyElement] }
+        return elements
     }
 
     static let own: [any AnyElement] = [
