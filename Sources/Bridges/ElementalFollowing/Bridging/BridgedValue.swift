@@ -1,14 +1,14 @@
 public import Elemental
 internal import Support
 
-/// What became of a value on a bridge. Names and reasons contain text from the network.
+/// The outcome of passing a value on. Names and reasons contain text from the network.
 public struct BridgedValue: Sendable, CustomStringConvertible {
-    /// What a bridge passes values to and takes them from.
+    /// The other side of the bridge.
     public enum Peer: String, Sendable, Hashable {
         case broker, hub, surfaces
     }
 
-    /// What became of it.
+    /// The outcome.
     public enum Outcome: Sendable {
         case passed(ElementValue)
         /// It was not passed on, for this reason.
@@ -21,7 +21,7 @@ public struct BridgedValue: Sendable, CustomStringConvertible {
     public let key: ServiceKey
     /// The element.
     public let element: ElementDefinition
-    /// What became of the value.
+    /// The outcome for the value.
     public let outcome: Outcome
     /// The other side of the bridge.
     public let peer: Peer

@@ -73,6 +73,11 @@ final class StoreWatch<Contents: Sendable> {
                 case .success(let channel):
                     guard let self, !hasStopped else { return channel.close(promise: nil) }
                     (self.channel, self.changes) = (channel, changes)
+                    // Without reports it looks once a second again.
+                    channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
+                        self?.changes = nil
+                        self?.lookSoon()
+                    }
                 case .failure: close(descriptor)
                 }
             }
