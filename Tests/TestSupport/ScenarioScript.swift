@@ -14,6 +14,10 @@ public struct ScenarioScript: Sendable {
     /// `Samples/Wireshark/elemental.lua` in tshark.
     public static let wireshark = ScenarioScript(name: "wireshark", program: "tshark")
 
+    /// How long a whole script may take: longer than each of its waits, so that the script says itself what is missing,
+    /// and shorter than the backstop of the test.
+    public static let backstop = Patience.wait * 9
+
     public let name: String
     public let python: String
     /// Whether what it needs is installed.
@@ -44,8 +48,7 @@ public struct ScenarioScript: Sendable {
         let patience = [Patience.variable: "\(Patience.factor)"]
         try await ChildProcess.with(python, arguments, environment: patience) { child in
             child.closeInput()
-            // Longer than the backstop of a scenario, shorter than that of the test.
-            let status = try await child.waitForExit(within: Patience.wait * 9)
+            let status = try await child.waitForExit(within: Self.backstop)
             let lines = child.lines(of: .output)
             for line in lines where line.hasPrefix("left out ") { print(line) }
             #expect(status == .exited(0), "\(child.transcript)")

@@ -35,7 +35,7 @@ struct OSCTwoHostTests {
                         "remote.py", [bed.a.address] + ports + [hosts[0], bed.b.address, outside])
                     try await bed.b.withChild(script.python, arguments) { surfaces in
                         surfaces.closeInput()
-                        let status = try await surfaces.waitForExit()
+                        let status = try await surfaces.waitForExit(within: ScenarioScript.backstop)
                         #expect(status == .exited(0), "\(surfaces.transcript)\n\(bridge.transcript)")
                     }
                     // It was not even told of who is outside.
