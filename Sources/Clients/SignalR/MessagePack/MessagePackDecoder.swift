@@ -65,7 +65,7 @@ struct MessagePackValue: Decoder, SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { (try? item().0) == .null }
 
-    private func bool() throws -> Bool {
+    func bool() throws -> Bool {
         guard case (.bool(let value), _) = try item() else { throw mismatch(Bool.self) }
         return value
     }
@@ -77,6 +77,8 @@ struct MessagePackValue: Decoder, SingleValueDecodingContainer {
         }
         return text
     }
+
+    func stringIfPresent() throws -> String? { decodeNil() ? nil : try string() }
 
     /// Decodes an integer that fits the type, or a floating-point number without a fraction.
     func integer<Value: FixedWidthInteger>(_ type: Value.Type) throws -> Value {
@@ -170,17 +172,11 @@ private struct MessagePackKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerP
         try value(key).unkeyedContainer()
     }
 
-    func superDecoder() throws -> any Decoder {
-        guard let bytes = values["super"] else {
-            throw DecodingError.valueNotFound(
-                Decoder.self, .init(codingPath: codingPath, debugDescription: "there is no 'super'"))
-        }
-        return MessagePackValue(bytes: bytes, codingPath: codingPath)
-    }
+    func superDecoder() throws -> any Decoder { try value(MessagePackKey(stringValue: "super")) }
 
     func superDecoder(forKey key: Key) throws -> any Decoder { try value(key) }
 
-    private func value(_ key: Key) throws -> MessagePackValue {
+    private func value(_ key: any CodingKey) throws -> MessagePackValue {
         guard let bytes = values[key.stringValue] else {
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: codingPath, debugDescription: "there is no '\(key.stringValue)'"))
@@ -189,7 +185,7 @@ private struct MessagePackKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerP
     }
 }
 
-private struct MessagePackUnkeyedDecoding: UnkeyedDecodingContainer {
+struct MessagePackUnkeyedDecoding: UnkeyedDecodingContainer {
     let codingPath: [any CodingKey]
     private let total: Int
     private var rest: ByteBuffer
@@ -227,11 +223,11 @@ private struct MessagePackUnkeyedDecoding: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { try next() }
 
-    private mutating func next() throws -> MessagePackValue {
+    mutating func next() throws -> MessagePackValue {
         guard !isAtEnd else { throw end() }
         defer { currentIndex += 1 }
         return MessagePackValue(
-            bytes: try rest.readMessagePackValue(), codingPath: codingPath + [MessagePackIndex(currentIndex)])
+            bytes: try rest.readMessagePackValue(), codingPath: codingPath + [MessagePackKey(intValue: currentIndex)])
     }
 
     private func end() -> DecodingError {

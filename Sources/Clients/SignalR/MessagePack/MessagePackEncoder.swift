@@ -9,54 +9,77 @@ import Foundation
 /// A value while it is being encoded as MessagePack: how many values it contains is only known at the end.
 ///
 /// Structures are maps keyed by name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
-final class MessagePackNode {
-    enum Kind {
+final class MessagePackNode: Encoder, SingleValueEncodingContainer {
+    private enum Kind {
         case nothing, scalar, array, map
     }
 
     /// The deepest nesting that is written and read.
     static var maximumDepth: Int { 64 }
 
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
     private var kind = Kind.nothing
     private var scalar = ByteBuffer()
     private var items: [(key: String, node: MessagePackNode)] = []
 
     var count: Int { items.count }
 
+    private init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
+
     /// Encodes a value.
     ///
     /// - Throws: `EncodingError` or ``MessagePackError``.
     static func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws {
-        let node = MessagePackNode()
-        try node.encode(value, path: [])
+        let node = MessagePackNode(codingPath: [])
+        try node.encode(value)
         node.write(into: &buffer)
     }
 
-    func become(_ kind: Kind) { if self.kind == .nothing { self.kind = kind } }
-
-    func set(_ write: (inout ByteBuffer) throws -> Void) rethrows {
+    private func set(_ write: (inout ByteBuffer) throws -> Void) rethrows {
         kind = .scalar
         items = []
         scalar = ByteBuffer()
         try write(&scalar)
     }
 
-    /// Adds a value of an array, or of a map if it has a key. A key that is set again keeps only its new value.
-    func append(_ key: String? = nil) -> MessagePackNode {
-        let node = MessagePackNode()
-        guard kind == (key == nil ? .array : .map) else { return node }
-        if let key, let index = items.firstIndex(where: { $0.key == key }) {
+    /// Adds a value of a map. A key that is set again keeps only its new value.
+    func append(_ key: any CodingKey) -> MessagePackNode {
+        let node = MessagePackNode(codingPath: codingPath + [key])
+        guard kind == .map else { return node }
+        if let index = items.firstIndex(where: { $0.key == key.stringValue }) {
             items[index].node = node
         } else {
-            items.append((key ?? "", node))
+            items.append((key.stringValue, node))
         }
         return node
     }
 
-    func encode<Value: Encodable>(_ value: Value, path: [any CodingKey]) throws {
-        guard path.count < Self.maximumDepth else {
-            throw EncodingError.invalidValue(
-                value, .init(codingPath: path, debugDescription: "values are nested deeper than \(Self.maximumDepth)"))
+    /// Adds a value of an array.
+    func append() -> MessagePackNode {
+        let node = MessagePackNode(codingPath: codingPath + [MessagePackKey(intValue: count)])
+        if kind == .array { items.append(("", node)) }
+        return node
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if kind == .nothing { kind = .map }
+        return KeyedEncodingContainer(MessagePackKeyedEncoding(node: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if kind == .nothing { kind = .array }
+        return MessagePackUnkeyedEncoding(node: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+
+    func encodeNil() { set { $0.writeMessagePackNull() } }
+
+    func encode<Value: Encodable>(_ value: Value) throws {
+        guard codingPath.count < Self.maximumDepth else {
+            let what = "values are nested deeper than \(Self.maximumDepth)"
+            throw EncodingError.invalidValue(value, .init(codingPath: codingPath, debugDescription: what))
         }
         // Not a cast: that would turn an empty array of any type into an empty array of bytes.
         if Value.self == [UInt8].self, let bytes = value as? [UInt8] {
@@ -77,7 +100,7 @@ final class MessagePackNode {
         case let data as Data: set { $0.writeMessagePack(binary: data) }
         case let date as Date: try set { try MessagePackTimestamp.write(date, into: &$0) }
         case let url as URL: set { $0.writeMessagePack(url.absoluteString) }
-        default: try value.encode(to: MessagePackNodeEncoder(node: self, codingPath: path))
+        default: try value.encode(to: self)
         }
     }
 
@@ -95,88 +118,51 @@ final class MessagePackNode {
     }
 }
 
-struct MessagePackNodeEncoder: Encoder, SingleValueEncodingContainer {
-    let node: MessagePackNode
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        node.become(.map)
-        return KeyedEncodingContainer(MessagePackKeyedEncoding(node: node, codingPath: codingPath))
-    }
-
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        node.become(.array)
-        return MessagePackUnkeyedEncoding(node: node, codingPath: codingPath)
-    }
-
-    func singleValueContainer() -> any SingleValueEncodingContainer { self }
-
-    func encodeNil() { node.set { $0.writeMessagePackNull() } }
-
-    func encode<Value: Encodable>(_ value: Value) throws { try node.encode(value, path: codingPath) }
-}
-
 private struct MessagePackKeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let node: MessagePackNode
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { node.codingPath }
 
-    func encodeNil(forKey key: Key) { node.append(key.stringValue).set { $0.writeMessagePackNull() } }
+    func encodeNil(forKey key: Key) { node.append(key).encodeNil() }
 
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try node.append(key.stringValue).encode(value, path: codingPath + [key])
-    }
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try node.append(key).encode(value) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type, forKey key: Key
     ) -> KeyedEncodingContainer<NestedKey> {
-        encoder(key).container(keyedBy: keyType)
+        node.append(key).container(keyedBy: keyType)
     }
 
-    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { encoder(key).unkeyedContainer() }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { node.append(key).unkeyedContainer() }
 
-    func superEncoder() -> any Encoder {
-        MessagePackNodeEncoder(node: node.append("super"), codingPath: codingPath)
-    }
+    func superEncoder() -> any Encoder { node.append(MessagePackKey(stringValue: "super")) }
 
-    func superEncoder(forKey key: Key) -> any Encoder { encoder(key) }
-
-    private func encoder(_ key: Key) -> MessagePackNodeEncoder {
-        MessagePackNodeEncoder(node: node.append(key.stringValue), codingPath: codingPath + [key])
-    }
+    func superEncoder(forKey key: Key) -> any Encoder { node.append(key) }
 }
 
 private struct MessagePackUnkeyedEncoding: UnkeyedEncodingContainer {
     let node: MessagePackNode
-    let codingPath: [any CodingKey]
+    var codingPath: [any CodingKey] { node.codingPath }
     var count: Int { node.count }
 
-    func encodeNil() { node.append().set { $0.writeMessagePackNull() } }
+    func encodeNil() { node.append().encodeNil() }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
-        try node.append().encode(value, path: codingPath + [MessagePackIndex(count)])
-    }
+    func encode<Value: Encodable>(_ value: Value) throws { try node.append().encode(value) }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy keyType: NestedKey.Type
     ) -> KeyedEncodingContainer<NestedKey> {
-        encoder().container(keyedBy: keyType)
+        node.append().container(keyedBy: keyType)
     }
 
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { encoder().unkeyedContainer() }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { node.append().unkeyedContainer() }
 
-    func superEncoder() -> any Encoder { encoder() }
-
-    private func encoder() -> MessagePackNodeEncoder {
-        MessagePackNodeEncoder(node: node.append(), codingPath: codingPath + [MessagePackIndex(count)])
-    }
+    func superEncoder() -> any Encoder { node.append() }
 }
 
-struct MessagePackIndex: CodingKey {
-    let index: Int
-    init(_ index: Int) { self.index = index }
-    var stringValue: String { "Index \(index)" }
-    var intValue: Int? { index }
-    init?(stringValue: String) { nil }
-    init?(intValue: Int) { index = intValue }
+struct MessagePackKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
+    init(intValue: Int) { (stringValue, self.intValue) = ("Index \(intValue)", intValue) }
 }

@@ -41,17 +41,11 @@ extension ByteBuffer {
         case 0xA0...0xBF: return .string(Int(byte & 0x1F))
         case 0xC0: return .null
         case 0xC2, 0xC3: return .bool(byte == 0xC3)
-        case 0xC4: return .binary(Int(try readMessagePackInteger(UInt8.self)))
-        case 0xC5: return .binary(Int(try readMessagePackInteger(UInt16.self)))
-        case 0xC6: return .binary(Int(try readMessagePackInteger(UInt32.self)))
-        case 0xC7: return try extended(Int(try readMessagePackInteger(UInt8.self)))
-        case 0xC8: return try extended(Int(try readMessagePackInteger(UInt16.self)))
-        case 0xC9: return try extended(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xC4...0xC6: return .binary(try readCount(width: 1 << (byte - 0xC4)))
+        case 0xC7...0xC9: return try extended(try readCount(width: 1 << (byte - 0xC7)))
         case 0xCA: return .float(Float(bitPattern: try readMessagePackInteger(UInt32.self)))
         case 0xCB: return .double(Double(bitPattern: try readMessagePackInteger(UInt64.self)))
-        case 0xCC: return .integer(Int64(try readMessagePackInteger(UInt8.self)))
-        case 0xCD: return .integer(Int64(try readMessagePackInteger(UInt16.self)))
-        case 0xCE: return .integer(Int64(try readMessagePackInteger(UInt32.self)))
+        case 0xCC...0xCE: return .integer(Int64(try readCount(width: 1 << (byte - 0xCC))))
         case 0xCF:
             let value = try readMessagePackInteger(UInt64.self)
             return Int64(exactly: value).map { .integer($0) } ?? .unsigned(value)
@@ -60,13 +54,9 @@ extension ByteBuffer {
         case 0xD2: return .integer(Int64(try readMessagePackInteger(Int32.self)))
         case 0xD3: return .integer(try readMessagePackInteger(Int64.self))
         case 0xD4...0xD8: return try extended(1 << Int(byte - 0xD4))
-        case 0xD9: return .string(Int(try readMessagePackInteger(UInt8.self)))
-        case 0xDA: return .string(Int(try readMessagePackInteger(UInt16.self)))
-        case 0xDB: return .string(Int(try readMessagePackInteger(UInt32.self)))
-        case 0xDC: return .array(Int(try readMessagePackInteger(UInt16.self)))
-        case 0xDD: return .array(Int(try readMessagePackInteger(UInt32.self)))
-        case 0xDE: return .map(Int(try readMessagePackInteger(UInt16.self)))
-        case 0xDF: return .map(Int(try readMessagePackInteger(UInt32.self)))
+        case 0xD9...0xDB: return .string(try readCount(width: 1 << (byte - 0xD9)))
+        case 0xDC, 0xDD: return .array(try readCount(width: 2 << (byte - 0xDC)))
+        case 0xDE, 0xDF: return .map(try readCount(width: 2 << (byte - 0xDE)))
         case 0xE0...0xFF: return .integer(Int64(Int8(bitPattern: byte)))
         default:
             throw MessagePackError(
@@ -85,8 +75,13 @@ extension ByteBuffer {
         return value
     }
 
-    mutating func readMessagePackString() throws(MessagePackError) -> String {
-        String(decoding: try readMessagePackText().readableBytesView, as: UTF8.self)
+    /// Reads a number of 1, 2 or 4 bytes.
+    private mutating func readCount(width: UInt8) throws(MessagePackError) -> Int {
+        switch width {
+        case 1: Int(try readMessagePackInteger(UInt8.self))
+        case 2: Int(try readMessagePackInteger(UInt16.self))
+        default: Int(try readMessagePackInteger(UInt32.self))
+        }
     }
 
     /// Reads a string as its bytes, which need not be UTF-8.

@@ -12,12 +12,8 @@ protocol HubCodec: Sendable {
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError)
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value
 
-    /// Appends what precedes an array of `count` elements.
-    func beginArray(_ count: Int, into buffer: inout ByteBuffer)
-    /// Appends what separates two elements.
-    func separate(into buffer: inout ByteBuffer)
-    /// Appends what follows the last element.
-    func endArray(into buffer: inout ByteBuffer)
+    /// Encodes an array of arguments.
+    func encodeArguments(_ arguments: [any Encodable]) throws(SignalRError) -> ByteBuffer
     /// Consumes the start of an array.
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError)
     /// Consumes the next element of an array that was entered; `nil` after the last.
@@ -32,30 +28,9 @@ protocol HubCodec: Sendable {
 extension HubCodec {
     func encodeArguments<each Argument: Encodable>(_ arguments: repeat each Argument) throws(SignalRError) -> ByteBuffer
     {
-        var count = 0
-        for _ in repeat (each Argument).self { count += 1 }
-        var buffer = ByteBuffer()
-        beginArray(count, into: &buffer)
-        var index = 0
-        for argument in repeat each arguments {
-            if index > 0 { separate(into: &buffer) }
-            try encode(argument, into: &buffer)
-            index += 1
-        }
-        endArray(into: &buffer)
-        return buffer
-    }
-
-    /// An array of arguments whose number is only known at run time.
-    func encodeArguments(_ arguments: [any Encodable & Sendable]) throws(SignalRError) -> ByteBuffer {
-        var buffer = ByteBuffer()
-        beginArray(arguments.count, into: &buffer)
-        for (index, argument) in arguments.enumerated() {
-            if index > 0 { separate(into: &buffer) }
-            try encode(argument, into: &buffer)
-        }
-        endArray(into: &buffer)
-        return buffer
+        var list: [any Encodable] = []
+        for argument in repeat each arguments { list.append(argument) }
+        return try encodeArguments(list)
     }
 
     func encode<Value: Encodable>(_ value: Value) throws(SignalRError) -> ByteBuffer {

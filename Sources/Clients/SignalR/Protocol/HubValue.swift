@@ -57,7 +57,7 @@ public enum HubValue: Sendable, Hashable, Codable {
         case .integer(let value): try container.encode(value)
         case .unsigned(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
-        case .decimal(let value) where encoder is MessagePackNodeEncoder:
+        case .decimal(let value) where encoder is MessagePackNode:
             try container.encode(Double(value.description) ?? .infinity)
         case .decimal(let value): try container.encode(value)
         case .string(let value): try container.encode(value)

@@ -49,9 +49,15 @@ struct JSONCodec: HubCodec {
         }
     }
 
-    func beginArray(_ count: Int, into buffer: inout ByteBuffer) { buffer.writeInteger(UInt8(ascii: "[")) }
-    func separate(into buffer: inout ByteBuffer) { buffer.writeInteger(UInt8(ascii: ",")) }
-    func endArray(into buffer: inout ByteBuffer) { buffer.writeInteger(UInt8(ascii: "]")) }
+    func encodeArguments(_ arguments: [any Encodable]) throws(SignalRError) -> ByteBuffer {
+        var buffer = ByteBuffer(string: "[")
+        for (index, argument) in arguments.enumerated() {
+            if index > 0 { buffer.writeStaticString(",") }
+            try encode(argument, into: &buffer)
+        }
+        buffer.writeStaticString("]")
+        return buffer
+    }
 
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
         guard array.scan({ $0.take("[") ? () : nil }) != nil else {
@@ -77,12 +83,12 @@ struct JSONCodec: HubCodec {
         switch message {
         case .invocation(let id, let target, let arguments, let streams, let headers, let isStream):
             buffer.writeStaticString(isStream ? "4" : "1")
-            write(headers, into: &buffer)
+            if !headers.isEmpty { buffer.writeJSONMember("headers", headers) }
             if let id { buffer.writeJSONMember("invocationId", id) }
             buffer.writeJSONMember("target", target)
             buffer.writeStaticString(",\"arguments\":")
             buffer.writeImmutableBuffer(arguments)
-            write(streams, into: &buffer)
+            if !streams.isEmpty { buffer.writeJSONMember("streamIds", streams) }
         case .streamItem(let id, let item):
             buffer.writeStaticString("2")
             buffer.writeJSONMember("invocationId", id)
@@ -111,28 +117,6 @@ struct JSONCodec: HubCodec {
         }
         buffer.writeInteger(UInt8(ascii: "}"))
         buffer.writeInteger(Self.recordSeparator)
-    }
-
-    private func write(_ headers: [String: String], into buffer: inout ByteBuffer) {
-        guard !headers.isEmpty else { return }
-        buffer.writeStaticString(",\"headers\":{")
-        for (index, (name, value)) in headers.enumerated() {
-            if index > 0 { separate(into: &buffer) }
-            buffer.writeJSONString(name)
-            buffer.writeStaticString(":")
-            buffer.writeJSONString(value)
-        }
-        buffer.writeStaticString("}")
-    }
-
-    private func write(_ streams: [String], into buffer: inout ByteBuffer) {
-        guard !streams.isEmpty else { return }
-        buffer.writeStaticString(",\"streamIds\":[")
-        for (index, id) in streams.enumerated() {
-            if index > 0 { separate(into: &buffer) }
-            buffer.writeJSONString(id)
-        }
-        endArray(into: &buffer)
     }
 
     // MARK: - Reading
@@ -203,39 +187,33 @@ extension ByteBuffer {
     }
 
     /// Appends a member of an object, behind others.
-    fileprivate mutating func writeJSONMember(_ name: StaticString, _ text: String) {
-        writeStaticString(",\"")
-        writeStaticString(name)
-        writeStaticString("\":")
+    fileprivate mutating func writeJSONMember(_ name: String, _ text: String) {
+        writeString(",\"\(name)\":")
         writeJSONString(text)
     }
 
+    fileprivate mutating func writeJSONMember(_ name: String, _ texts: some Encodable) {
+        writeString(",\"\(name)\":")
+        writeBytes((try? JSONEncoder.hub.encode(texts)) ?? Data())
+    }
+
     mutating func writeJSONString(_ text: String) {
-        writeInteger(UInt8(ascii: "\""))
-        var text = text
-        text.withUTF8 { bytes in
-            var start = 0
-            for (index, byte) in bytes.enumerated() {
-                guard byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") else { continue }
-                writeBytes(UnsafeBufferPointer(rebasing: bytes[start..<index]))
-                start = index + 1
+        writeStaticString("\"")
+        if text.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }) {
+            for byte in text.utf8 {
                 switch byte {
                 case UInt8(ascii: "\""): writeStaticString("\\\"")
                 case UInt8(ascii: "\\"): writeStaticString("\\\\")
                 case 0x0A: writeStaticString("\\n")
                 case 0x0D: writeStaticString("\\r")
                 case 0x09: writeStaticString("\\t")
-                default:
-                    writeStaticString("\\u00")
-                    let digits: StaticString = "0123456789abcdef"
-                    digits.withUTF8Buffer { digits in
-                        writeInteger(digits[Int(byte >> 4)])
-                        writeInteger(digits[Int(byte & 0xF)])
-                    }
+                case ..<0x20: writeString("\\u00" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16))
+                default: writeInteger(byte)
                 }
             }
-            writeBytes(UnsafeBufferPointer(rebasing: bytes[start...]))
+        } else {
+            writeString(text)
         }
-        writeInteger(UInt8(ascii: "\""))
+        writeStaticString("\"")
     }
 }

@@ -9,18 +9,11 @@ struct MessagePackCodec: HubCodec {
     // MARK: - Values
 
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError) {
-        switch value {
-        case let text as String: buffer.writeMessagePack(text)
-        case let number as Int: buffer.writeMessagePack(Int64(number))
-        case let flag as Bool: buffer.writeMessagePack(flag)
-        case let number as Double: buffer.writeMessagePack(number)
-        default:
-            do {
-                try MessagePackNode.encode(value, into: &buffer)
-            } catch {
-                throw SignalRError(
-                    .invalidArgument, "a value of type \(Value.self) cannot be encoded as MessagePack", cause: error)
-            }
+        do {
+            try MessagePackNode.encode(value, into: &buffer)
+        } catch {
+            throw SignalRError(
+                .invalidArgument, "a value of type \(Value.self) cannot be encoded as MessagePack", cause: error)
         }
     }
 
@@ -32,9 +25,12 @@ struct MessagePackCodec: HubCodec {
         }
     }
 
-    func beginArray(_ count: Int, into buffer: inout ByteBuffer) { buffer.writeMessagePack(arrayOf: count) }
-    func separate(into buffer: inout ByteBuffer) {}
-    func endArray(into buffer: inout ByteBuffer) {}
+    func encodeArguments(_ arguments: [any Encodable]) throws(SignalRError) -> ByteBuffer {
+        var buffer = ByteBuffer()
+        buffer.writeMessagePack(arrayOf: arguments.count)
+        for argument in arguments { try encode(argument, into: &buffer) }
+        return buffer
+    }
 
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError) {
         guard case .array = try? array.readMessagePack() else { throw .violation("arguments that are not an array") }
@@ -109,118 +105,54 @@ struct MessagePackCodec: HubCodec {
     // MARK: - Reading
 
     func read(_ bytes: ByteBuffer) throws(SignalRError) -> HubMessage? {
-        do throws(MessagePackError) {
+        do {
             return try message(bytes)
         } catch {
             throw .violation("an invalid message in MessagePack", cause: error)
         }
     }
 
-    private func message(_ bytes: ByteBuffer) throws(MessagePackError) -> HubMessage? {
-        var fields = try Fields(bytes)
-        let type = try fields.integer()
-        let headers = (1...5).contains(type) ? try fields.headers() : [:]
+    private func message(_ bytes: ByteBuffer) throws -> HubMessage? {
+        var fields = try MessagePackUnkeyedDecoding(MessagePackValue(bytes: bytes, codingPath: []))
+        let type = try fields.next().integer(Int.self)
+        let headers = (1...5).contains(type) ? headers(try fields.next()) : [:]
         switch type {
         case 1, 4:
             // Some servers send an empty id instead of none.
-            let id = try fields.optionalString().flatMap { $0.isEmpty && type == 1 ? nil : $0 }
+            let id = try fields.next().stringIfPresent().flatMap { $0.isEmpty && type == 1 ? nil : $0 }
             guard id != nil || type == 1 else {
                 throw MessagePackError(description: "an invocation of a stream without an id")
             }
             return .invocation(
-                id: id, target: try fields.string(), arguments: try fields.value(),
-                streams: fields.isAtEnd ? [] : try fields.strings(), headers: headers, isStream: type == 4)
-        case 2: return .streamItem(id: try fields.string(), item: try fields.value())
-        case 3: return .completion(id: try fields.string(), try completion(&fields))
-        case 5: return .cancelInvocation(id: try fields.string())
+                id: id, target: try fields.next().string(), arguments: try fields.next().bytes,
+                streams: fields.isAtEnd ? [] : try fields.next().decode([String].self), headers: headers,
+                isStream: type == 4)
+        case 2: return .streamItem(id: try fields.next().string(), item: try fields.next().bytes)
+        case 3: return .completion(id: try fields.next().string(), try completion(&fields))
+        case 5: return .cancelInvocation(id: try fields.next().string())
         case 6: return .ping
         case 7:
-            let error = fields.isAtEnd ? nil : try fields.optionalString()
-            return .close(error: error, allowReconnect: fields.isAtEnd ? false : try fields.bool())
+            let error = fields.isAtEnd ? nil : try fields.next().stringIfPresent()
+            return .close(error: error, allowReconnect: fields.isAtEnd ? false : try fields.next().bool())
         case 8, 9:
-            let number = try fields.integer()
+            let number = try fields.next().integer(Int64.self)
             guard number >= 0 else { throw MessagePackError(description: "the sequence number \(number)") }
             return type == 8 ? .ack(number) : .sequence(number)
         default: return nil
         }
     }
 
-    private func completion(_ fields: inout Fields) throws(MessagePackError) -> HubCompletion {
-        switch try fields.integer() {
-        case 1: return .error(try fields.string())
+    /// Headers are optional. aiosignalr 0.1.1 sends the number 128 for none, where the byte 0x80 would be right.
+    private func headers(_ value: MessagePackValue) -> [String: String] {
+        value.bytes.readableBytes == 1 ? [:] : (try? value.decode([String: String].self)) ?? [:]
+    }
+
+    private func completion(_ fields: inout MessagePackUnkeyedDecoding) throws -> HubCompletion {
+        switch try fields.next().integer(Int.self) {
+        case 1: return .error(try fields.next().string())
         case 2: return .void
-        case 3: return .value(try fields.value())
+        case 3: return .value(try fields.next().bytes)
         case let kind: throw MessagePackError(description: "a completion of the kind \(kind)")
         }
-    }
-}
-
-/// Reads the fields of a message one after the other. Unknown ones at the end are ignored.
-private struct Fields {
-    private var left: Int
-    private var rest: ByteBuffer
-
-    init(_ bytes: ByteBuffer) throws(MessagePackError) {
-        rest = bytes
-        let item = try rest.readMessagePack()
-        guard case .array(let count) = item else { throw MessagePackError(description: "\(item) instead of an array") }
-        left = count
-    }
-
-    var isAtEnd: Bool { left == 0 }
-
-    mutating func value() throws(MessagePackError) -> ByteBuffer {
-        guard left > 0 else { throw MessagePackError(description: "a message with too few fields") }
-        left -= 1
-        return try rest.readMessagePackValue()
-    }
-
-    mutating func integer() throws(MessagePackError) -> Int64 {
-        var value = try value()
-        guard case .integer(let number) = try value.readMessagePack() else {
-            throw MessagePackError(description: "a value that is not a number where one is expected")
-        }
-        return number
-    }
-
-    mutating func bool() throws(MessagePackError) -> Bool {
-        var value = try value()
-        guard case .bool(let flag) = try value.readMessagePack() else {
-            throw MessagePackError(description: "a value that is not a boolean where one is expected")
-        }
-        return flag
-    }
-
-    mutating func string() throws(MessagePackError) -> String {
-        var value = try value()
-        return try value.readMessagePackString()
-    }
-
-    mutating func optionalString() throws(MessagePackError) -> String? {
-        var value = try value()
-        if value.readableBytesView.first == 0xC0 { return nil }
-        return try value.readMessagePackString()
-    }
-
-    mutating func strings() throws(MessagePackError) -> [String] {
-        var value = try value()
-        guard case .array(let count) = try value.readMessagePack() else {
-            throw MessagePackError(description: "a value that is not an array where the stream ids are expected")
-        }
-        var strings: [String] = []
-        for _ in 0..<count { strings.append(try value.readMessagePackString()) }
-        return strings
-    }
-
-    mutating func headers() throws(MessagePackError) -> [String: String] {
-        var value = try value()
-        // Headers are optional. aiosignalr 0.1.1 sends the number 128 for none, where the byte 0x80 would be right.
-        guard case .map(let count) = try value.readMessagePack() else { return [:] }
-        var headers: [String: String] = [:]
-        for _ in 0..<count {
-            let name = try value.readMessagePackString()
-            headers[name] = try value.readMessagePackString()
-        }
-        return headers
     }
 }
