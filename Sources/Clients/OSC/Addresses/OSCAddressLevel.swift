@@ -14,7 +14,7 @@ public enum OSCAddressLevel {
             case UInt8(ascii: "_"): level += [escape, byte]
             case UInt8(ascii: ".") where position > 0: level.append(byte)
             case _ where isPlain(byte): level.append(byte)
-            default: level += [escape, digit(byte >> 4), digit(byte & 15)]
+            default: level += "~\(byte < 16 ? "0" : "")\(String(byte, radix: 16, uppercase: true))".utf8
             }
         }
         return String(decoding: level, as: UTF8.self)
@@ -54,6 +54,4 @@ public enum OSCAddressLevel {
         default: "!$&'()+-:;=@".utf8.contains(byte)
         }
     }
-
-    private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x41 + value - 10 }
 }

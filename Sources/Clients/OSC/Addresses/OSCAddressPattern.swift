@@ -1,8 +1,8 @@
 /// A pattern of OSC addresses: `?` stands for a character, `*` for any number of them, `[a-z]` for one of these and
 /// `[!a-z]` for one of the others, `{up,down}` for one of these texts. None of them stands for a slash.
 ///
-/// Each level is a small machine, all of whose states are followed at the same time: matching takes at most as many steps
-/// as the pattern has parts, for each character of the address. There is no input that takes more.
+/// All places of the address at which a part of the pattern may end are followed at the same time: matching takes at most as
+/// many steps as the pattern has characters, for each character of the address. There is no input that takes more.
 public struct OSCAddressPattern: Sendable {
     /// The longest level that is understood, in bytes.
     public static let longestLevel = 256
@@ -25,55 +25,44 @@ public struct OSCAddressPattern: Sendable {
 
     /// A level of a pattern.
     public struct Level: Sendable {
-        private enum Step: Sendable {
-            /// Takes a character that is in one of the ranges, or in none of them, and goes on with the next step.
-            case take([ClosedRange<UInt8>], isInverted: Bool = false)
-            static let takeAny = take([], isInverted: true)
-            /// Goes on with the next step and with that one.
-            case split(Int)
-            /// Goes on with that step.
-            case jump(Int)
+        private enum Part: Sendable {
+            /// Any number of characters.
+            case any
+            /// A character that is in one of the ranges, or in none of them.
+            case one([ClosedRange<UInt8>], isInverted: Bool)
+            /// One of these texts.
+            case texts([ArraySlice<UInt8>])
         }
 
-        private var steps: [Step] = []
+        private var parts: [Part] = []
 
         /// How many steps matching takes for each character, at most.
-        public var stepCount: Int { steps.count + 1 }
+        public let stepCount: Int
 
         fileprivate init?(_ pattern: [UInt8]) {
-            var position = 0
-            while position < pattern.count {
-                switch pattern[position] {
-                case UInt8(ascii: "*"):
-                    // Two in a row are one.
-                    while position + 1 < pattern.count, pattern[position + 1] == UInt8(ascii: "*") { position += 1 }
-                    let start = steps.count
-                    steps += [.split(start + 3), .takeAny, .jump(start)]
-                    position += 1
-                case UInt8(ascii: "?"):
-                    steps.append(.takeAny)
-                    position += 1
+            stepCount = pattern.count + 1
+            var rest = pattern[...]
+            while let byte = rest.popFirst() {
+                switch byte {
+                case UInt8(ascii: "*"): parts.append(.any)
+                case UInt8(ascii: "?"): parts.append(.one([], isInverted: true))
                 case UInt8(ascii: "["):
-                    guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "]")),
-                        let step = Self.step(pattern[(position + 1)..<end])
+                    guard let end = rest.firstIndex(of: UInt8(ascii: "]")), let part = Self.part(rest[..<end])
                     else { return nil }
-                    steps.append(step)
-                    position = end + 1
+                    parts.append(part)
+                    rest = rest[(end + 1)...]
                 case UInt8(ascii: "{"):
-                    guard let end = pattern[position...].firstIndex(of: UInt8(ascii: "}")) else { return nil }
-                    add(
-                        pattern[(position + 1)..<end].split(
-                            separator: UInt8(ascii: ","), omittingEmptySubsequences: false))
-                    position = end + 1
+                    guard let end = rest.firstIndex(of: UInt8(ascii: "}")) else { return nil }
+                    parts.append(
+                        .texts(rest[..<end].split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)))
+                    rest = rest[(end + 1)...]
                 case UInt8(ascii: "]"), UInt8(ascii: "}"): return nil
-                default:
-                    steps.append(.take([pattern[position]...pattern[position]]))
-                    position += 1
+                default: parts.append(.texts([[byte]]))
                 }
             }
         }
 
-        private static func step(_ list: ArraySlice<UInt8>) -> Step? {
+        private static func part(_ list: ArraySlice<UInt8>) -> Part? {
             var list = list
             let isInverted = list.first == UInt8(ascii: "!")
             if isInverted { list.removeFirst() }
@@ -88,60 +77,31 @@ public struct OSCAddressPattern: Sendable {
                 }
                 ranges.append(min(first, last)...max(first, last))
             }
-            return Step.take(ranges, isInverted: isInverted)
-        }
-
-        private mutating func add(_ texts: [ArraySlice<UInt8>]) {
-            var jumps: [Int] = []
-            for (number, text) in texts.enumerated() {
-                let split = steps.count
-                let isLast = number == texts.count - 1
-                if !isLast { steps.append(.split(0)) }
-                for byte in text { steps.append(.take([byte...byte])) }
-                if !isLast {
-                    jumps.append(steps.count)
-                    steps.append(.jump(0))
-                    steps[split] = .split(steps.count)
-                }
-            }
-            for jump in jumps { steps[jump] = .jump(steps.count) }
+            return .one(ranges, isInverted: isInverted)
         }
 
         /// Whether the pattern stands for a level of an address.
         public func matches(_ text: some StringProtocol) -> Bool {
-            // Which steps the machine is at.
-            var active = [Bool](repeating: false, count: steps.count + 1)
-            var next = active
-            follow(0, &active)
-            for byte in text.utf8 {
-                var isStuck = true
-                for position in next.indices { next[position] = false }
-                for position in steps.indices where active[position] {
-                    guard case .take(let ranges, let isInverted) = steps[position],
-                        ranges.contains(where: { $0.contains(byte) }) != isInverted
-                    else { continue }
-                    follow(position + 1, &next)
-                    isStuck = false
+            let text = Array(text.utf8)
+            // Where in the text what was looked at of the pattern may end.
+            var ends = [true] + [Bool](repeating: false, count: text.count)
+            for part in parts {
+                var next = [Bool](repeating: false, count: ends.count)
+                switch part {
+                case .any: for end in (ends.firstIndex(of: true) ?? ends.count)..<ends.count { next[end] = true }
+                case .one(let ranges, let isInverted):
+                    for end in text.indices where ends[end] {
+                        next[end + 1] = ranges.contains { $0.contains(text[end]) } != isInverted
+                    }
+                case .texts(let texts):
+                    for end in ends.indices where ends[end] {
+                        for choice in texts where text[end...].starts(with: choice) { next[end + choice.count] = true }
+                    }
                 }
-                if isStuck { return false }
-                swap(&active, &next)
+                guard next.contains(true) else { return false }
+                ends = next
             }
-            return active[steps.count]
-        }
-
-        /// Adds a step and those that follow from it without taking a character.
-        private func follow(_ first: Int, _ active: inout [Bool]) {
-            var waiting = [first]
-            while let position = waiting.popLast() {
-                guard !active[position] else { continue }
-                active[position] = true
-                guard position < steps.count else { continue }
-                switch steps[position] {
-                case .take: break
-                case .split(let other): waiting += [other, position + 1]
-                case .jump(let other): waiting.append(other)
-                }
-            }
+            return ends[text.count]
         }
     }
 }
