@@ -93,26 +93,24 @@ extension MQTTError {
 
     /// - Parameter returnCode: the CONNACK's, 1 or more.
     init(returnCode: UInt8) {
-        let (code, message): (Code, String) =
-            switch returnCode {
-            case 1: (.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
-            case 2:
-                (
-                    .identifierRejected,
-                    "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most "
-                        + "23 letters and digits"
-                )
-            case 3: (.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
-            case 4: (.badCredentials, "the broker cannot use the user name or password (CONNACK 4): check both")
-            case 5:
-                (
-                    .notAuthorised,
-                    "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
-                        + "`allow_anonymous true` in its configuration lets in only users of its `password_file`"
-                )
-            default: (.refused, "the broker refused the connection with the unknown code \(returnCode)")
-            }
-        self.init(code, message)
+        switch returnCode {
+        case 1: self.init(.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
+        case 2:
+            self.init(
+                .identifierRejected,
+                "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most "
+                    + "23 letters and digits")
+        case 3:
+            self.init(.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
+        case 4:
+            self.init(.badCredentials, "the broker cannot use the user name or password (CONNACK 4): check both")
+        case 5:
+            self.init(
+                .notAuthorised,
+                "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
+                    + "`allow_anonymous true` in its configuration lets in only users of its `password_file`")
+        default: self.init(.refused, "the broker refused the connection with the unknown code \(returnCode)")
+        }
     }
 
     /// Whether another attempt with the same address and options cannot end in another way, unless somebody changes the

@@ -7,21 +7,16 @@ import Support
 /// A message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` that waits is replaced in place by a newer one to its topic,
 /// so that such messages never take more than one place for each topic.
 struct Outbox {
-    /// The number counts over both kinds, so that neither overtakes the other.
-    private typealias Entry = (message: OutgoingMessage, number: UInt64)
-
     private let maximumTopics: Int
     private let maximumBytes: Int
     /// Whether messages are taken: the client is connected and is not stopping.
     var isOpen = false
     /// Whether the event loop is going to look here by itself, so that it need not be woken.
     private var isAttended = false
-    private var queue: Deque<Entry> = []
-    private var newest: Deque<Entry> = []
-    /// The place of each topic in `newest`, plus the number of those that left it.
+    private var queue: Deque<OutgoingMessage> = []
+    /// The place of each topic's newest value in `queue`, plus the number of messages that left it.
     private var places: [MQTTTopic: Int] = [:]
     private var departures = 0
-    private var lastNumber: UInt64 = 0
     private(set) var bytes = 0
     private(set) var replaced = 0
 
@@ -33,15 +28,14 @@ struct Outbox {
         self.maximumBytes = maximumBytes
     }
 
-    var isEmpty: Bool { queue.isEmpty && newest.isEmpty }
-    var count: Int { queue.count + newest.count }
+    var isEmpty: Bool { queue.isEmpty }
+    var count: Int { queue.count }
 
     /// Adds a message that is sent whatever comes after it.
     mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
         guard isOpen else { throw .notConnected }
         try makeRoom(message.size)
-        lastNumber += 1
-        queue.append((message, lastNumber))
+        queue.append(message)
     }
 
     /// Adds a message, or replaces the one to the same topic that waits. If it throws, the older one still waits.
@@ -49,18 +43,17 @@ struct Outbox {
         guard isOpen else { throw .notConnected }
         if let place = places[message.topic] {
             let index = place - departures
-            try makeRoom(message.size - newest[index].message.size)
-            newest[index].message = message
+            try makeRoom(message.size - queue[index].size)
+            queue[index] = message
             replaced += 1
             return
         }
-        guard newest.count < maximumTopics else {
+        guard places.count < maximumTopics else {
             throw MQTTError(.queueFull, "newest values of \(maximumTopics) topics wait already (maximumWaitingTopics)")
         }
         try makeRoom(message.size)
-        lastNumber += 1
-        places[message.topic] = newest.count + departures
-        newest.append((message, lastNumber))
+        places[message.topic] = queue.count + departures
+        queue.append(message)
     }
 
     /// - Returns: whether the event loop has to be woken, as another thread has added something.
@@ -90,32 +83,24 @@ struct Outbox {
     ///
     /// - Parameter hasRoom: whether one that wants an acknowledgement may be sent.
     mutating func takeNext(hasRoom: Bool) -> (message: OutgoingMessage?, isEmpty: Bool) {
-        let message = next(hasRoom: hasRoom)
-        guard message == nil, isEmpty else { return (message, false) }
-        isAttended = false
-        return (nil, true)
-    }
-
-    private mutating func next(hasRoom: Bool) -> OutgoingMessage? {
-        let isNewest = newest.first?.number ?? .max < queue.first?.number ?? .max
-        guard hasRoom || (isNewest ? newest : queue).first?.message.qos == .atMostOnce,
-            let entry = isNewest ? newest.popFirst() : queue.popFirst()
-        else { return nil }
-        if isNewest {
-            places[entry.message.topic] = nil
-            departures += 1
+        guard let message = queue.first else {
+            isAttended = false
+            return (nil, true)
         }
-        bytes -= entry.message.size
-        return entry.message
+        guard hasRoom || message.qos == .atMostOnce else { return (nil, false) }
+        queue.removeFirst()
+        if places[message.topic] == departures { places[message.topic] = nil }
+        departures += 1
+        bytes -= message.size
+        return (message, false)
     }
 
     /// - Returns: who waited.
     mutating func clear() -> [OutgoingMessage.Sender] {
         isOpen = false
         isAttended = false
-        let senders = queue.compactMap { $0.message.sender }
+        let senders = queue.compactMap(\.sender)
         queue = []
-        newest = []
         places = [:]
         bytes = 0
         return senders

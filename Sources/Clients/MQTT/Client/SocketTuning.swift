@@ -1,12 +1,5 @@
 import NIOCore
-
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import Support
 
 enum SocketTuning {
     /// Bytes that the system may hold unsent. By default it takes some MiB from a program whose peer reads slowly: values
