@@ -1,22 +1,12 @@
 package import ElementalWire
 
-/// A number from outside for an element of integers, rounded to the nearest whole number, halves away from zero.
-///
-/// Faders and home automation compute with fractions.
-package struct WholeNumber: Sendable {
-    private let isNegative: Bool
-    /// `nil` beyond 64 bits.
-    private let magnitude: UInt64?
-
-    private init(isNegative: Bool, magnitude: UInt64?) {
-        self.isNegative = isNegative
-        self.magnitude = magnitude
-    }
-
+// A number from outside for an element of integers, rounded to the nearest whole number, halves away from zero: faders and
+// home automation compute with fractions. What is beyond 128 bits is the nearest that these have.
+extension Int128 {
     /// - Returns: `nil` if it is not a number.
     package init?(rounding number: Double) {
         guard !number.isNaN else { return nil }
-        self.init(isNegative: number < 0, magnitude: UInt64(exactly: number.magnitude.rounded()))
+        self = Int128(exactly: number.rounded()) ?? (number < 0 ? .min : .max)
     }
 
     /// - Parameter text: a number in decimal, such as `21.5` or `-1e3`.
@@ -35,28 +25,12 @@ package struct WholeNumber: Sendable {
             return
         }
         let isUp = halves.count > 1 && halves[1].first.map { $0 >= "5" } ?? false
-        let rounded = whole.addingReportingOverflow(isUp ? 1 : 0)
-        self.init(isNegative: number < 0, magnitude: rounded.overflow ? nil : rounded.partialValue)
-    }
-
-    /// The number in decimal; `nil` beyond 64 bits.
-    package var digits: String? { magnitude.map { isNegative && $0 > 0 ? "-\($0)" : "\($0)" } }
-
-    /// The number, or what the type has nearest to it.
-    package func clamped<Integer: FixedWidthInteger>() -> Integer {
-        digits.flatMap { Integer($0) } ?? (isNegative ? .min : .max)
+        let magnitude = Int128(whole) + (isUp ? 1 : 0)
+        self = number < 0 ? -magnitude : magnitude
     }
 }
 
 extension ElementType {
     /// How many floats a value has; `nil` for a type that is not made of several floats.
-    package var floatCount: Int? {
-        switch self {
-        case .float2: 2
-        case .float3: 3
-        case .float4: 4
-        case .float4x4: 16
-        default: nil
-        }
-    }
+    package var floatCount: Int? { isVector || self == .float4x4 ? fixedByteCount.map { $0 / 4 } : nil }
 }

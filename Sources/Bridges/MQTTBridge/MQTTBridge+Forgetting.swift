@@ -81,7 +81,6 @@ private struct RetainedTopics: Sendable {
             + (options.discovery == .homeAssistant ? [topics.config.name] : [])
     }
 
-    /// Whether a topic that came is one of them.
     func covers(_ topic: String) -> Bool {
         guard let id = discovery.id(ofConfig: topic) else { return topic.hasPrefix(prefix) }
         if configs.isWhole { return id == configs.prefix }

@@ -56,6 +56,5 @@ package final class ServiceMetrics: Sendable {
         MetricsSnapshot(services.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)).text
     }
 
-    /// The content type of ``text()``.
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 }

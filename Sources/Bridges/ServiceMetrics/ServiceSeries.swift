@@ -14,7 +14,7 @@ struct ServiceSeries: Sendable {
     private(set) var device: ElementalDevice?
     /// The traffic of the devices before it.
     private(set) var pastTraffic = MetricsSample()
-    private var positions = ElementPositions()
+    private var positions: [Int8: Int] = [:]
 
     init(_ key: ServiceKey) {
         labels = MetricLabels().with("service", key.service ?? "").with("device", key.name)
@@ -37,7 +37,7 @@ struct ServiceSeries: Sendable {
         isUp = true
         let known = elements
         elements = []
-        positions = ElementPositions()
+        positions = [:]
         var used: Set<MetricLabels> = []
         for definition in catalogue {
             let labels = labels.with("element", definition.name)
@@ -61,7 +61,6 @@ struct ServiceSeries: Sendable {
     }
 }
 
-/// One element of a service.
 struct ElementSeries: Sendable {
     let definition: ElementDefinition
     /// The service's labels and the element's name.
@@ -104,7 +103,6 @@ struct RoundTripHistogram: Sendable {
         sum += Double(nanoseconds) / 1e9
     }
 
-    /// Writes the histogram's samples.
     func write(_ name: String, _ labels: MetricLabels, to text: inout MetricsText) {
         var total = 0
         for (position, bound) in Self.boundTexts.enumerated() {

@@ -1,7 +1,6 @@
 package import Elemental
 package import NIOCore
 
-/// An element as a bridge shows it.
 package protocol BridgedElement: Sendable {
     var definition: ElementDefinition { get }
 }
@@ -20,16 +19,14 @@ package final class BridgedService<Element: BridgedElement, Reading, Own> {
     package private(set) var device: ElementalDevice?
     package private(set) var catalogue: ElementCatalogue?
     package private(set) var elements: [Element] = []
-    /// What is known of each element.
     package private(set) var readings: [Reading] = []
     /// The values on their way out of the service.
     package var outbound: Lanes
     /// Whether it is among the services with values that wait; for ``ValueRounds`` alone.
     package internal(set) var isWaiting = false
-    /// The values for the service.
     package let sent: SentValues
     private let noValues: Lanes
-    private var positions = ElementPositions()
+    private var positions: [Int8: Int] = [:]
 
     /// - Parameter outbound: without values.
     package init(_ key: ServiceKey, _ own: Own, outbound: Lanes, on loop: any EventLoop) {
@@ -59,7 +56,7 @@ package final class BridgedService<Element: BridgedElement, Reading, Own> {
         self.catalogue = catalogue
         self.elements = current
         readings = current.map { _ in reading }
-        positions = ElementPositions(current.map(\.definition))
+        positions = Dictionary(uniqueKeysWithValues: current.enumerated().map { ($1.definition.id, $0) })
         sent.removeAll()
         outbound = noValues
         return earlier

@@ -9,11 +9,9 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     /// The maximum number of values in a round: others have their turn on the event loop before the next one.
     private static var maximumCount: Int { 1024 }
 
-    /// Passes a value on.
     package var deliver: (ElementValue, _ position: Int, Service) -> Void = { _, _, _ in }
     /// Whether the other side has no room now.
     package var isFull: () -> Bool = { false }
-    /// Called before a round and after it.
     package var willBegin: () -> Void = {}
     package var didEnd: () -> Void = {}
 

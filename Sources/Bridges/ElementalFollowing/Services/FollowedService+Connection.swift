@@ -240,7 +240,6 @@ extension FollowedService {
         }
     }
 
-    /// Measures the round trip again and again, while the service answers pings.
     private func measure(_ device: ElementalDevice, every interval: Duration) async {
         while !Task.isCancelled {
             if device.isConnected, device.hello?.features.contains(.ping) == true,

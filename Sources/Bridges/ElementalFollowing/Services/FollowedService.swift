@@ -25,9 +25,7 @@ final class FollowedService: Sendable {
         /// Whether it is listed, or needs no listing.
         var isListed = true
         var attachment: Attachment?
-        /// Tells the values of a device.
         var values: HandlerRegistration?
-        /// The role that was granted in a pairing.
         var pairedRole: Role?
         /// Whether the device is to be replaced by another one at once.
         var mustRenew = false

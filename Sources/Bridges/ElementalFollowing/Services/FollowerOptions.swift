@@ -41,9 +41,7 @@ public struct FollowerOptions: Sendable {
     package var helloTime = Duration.seconds(2)
     /// The delay before the second attempt; each further one is twice as long.
     package var firstRetry = Duration.seconds(1)
-    /// The maximum delay between attempts.
     package var longestRetry = Duration.seconds(30)
-    /// How often a service that refuses is asked again.
     package var refusalInterval = Duration.seconds(30)
     /// How often the store of ``connect``'s security is read while a service is not connected.
     package var trustInterval = Duration.seconds(1)

@@ -19,7 +19,6 @@ package struct Lanes {
 
     package enum Step: Equatable {
         case send(ElementDefinition, ElementValue)
-        /// Nothing may go before this time.
         case wait(until: Instant)
         case idle
     }
@@ -28,13 +27,9 @@ package struct Lanes {
         var element: ElementDefinition
         /// Each with its number in the order of arrival, and the bytes that count.
         var values: Deque<(number: UInt64, value: ElementValue, byteCount: Int)> = []
-    }
-
-    /// What decides whether a lane is next, apart from the values: all lanes are looked at for each that goes.
-    private struct Head {
-        /// The number of the first value; ``none`` if there is none.
+        /// The number of the first value, which all lanes are asked for each time one goes; ``none`` if there is none.
         var number = none
-        /// When it may go.
+        /// When the first value may go.
         var opens: Instant?
 
         static let none = UInt64.max
@@ -43,10 +38,8 @@ package struct Lanes {
     private let interval: Duration
     private let keeping: Keeping
     private var lanes: [Lane] = []
-    /// Of each lane.
-    private var heads: [Head] = []
     /// Positions in ``lanes``; none where no value of the element came yet.
-    private var positions = ElementPositions()
+    private var positions: [Int8: Int] = [:]
     private var last: UInt64 = 0
     /// Of the values that wait in their order.
     private var byteCount = 0
@@ -72,7 +65,7 @@ package struct Lanes {
     private var waitingCount = 0
 
     package func holds(_ element: ElementDefinition) -> Bool {
-        position(of: element).map { heads[$0].number != Head.none } ?? false
+        positions[element.id].map { lanes[$0].number != Lane.none } ?? false
     }
 
     /// Adds a value. Where only the newest is kept, it replaces the one that is waiting, in its place.
@@ -97,7 +90,7 @@ package struct Lanes {
     }
 
     package mutating func drop(_ element: ElementDefinition) {
-        guard let position = position(of: element) else { return }
+        guard let position = positions[element.id] else { return }
         waitingCount -= lanes[position].values.count
         for value in lanes[position].values { count(-value.byteCount, lanes[position].element) }
         lanes[position].values.removeAll()
@@ -106,8 +99,8 @@ package struct Lanes {
 
     /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
     package mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
-        guard let position = position(of: element) else { return }
-        heads[position].opens = nil
+        guard let position = positions[element.id] else { return }
+        lanes[position].opens = nil
         if keepsNewest(of: element), !lanes[position].values.isEmpty { return }
         let size = size(of: value, element)
         lanes[position].values.prepend((0, value, size))
@@ -118,19 +111,19 @@ package struct Lanes {
 
     /// The next value of the element may go at once.
     package mutating func open(_ element: ElementDefinition) {
-        if let position = position(of: element) { heads[position].opens = nil }
+        if let position = positions[element.id] { lanes[position].opens = nil }
     }
 
     /// The oldest value that may go now.
     package mutating func next(at now: Instant) -> Step {
         var oldest: (position: Int, number: UInt64)?
         var opening: Instant?
-        for position in heads.indices where heads[position].number != Head.none {
-            let head = heads[position]
-            if let opens = head.opens, opens > now {
+        for position in lanes.indices where lanes[position].number != Lane.none {
+            let number = lanes[position].number
+            if let opens = lanes[position].opens, opens > now {
                 opening = min(opening ?? opens, opens)
-            } else if head.number <= oldest?.number ?? .max {
-                oldest = (position, head.number)
+            } else if number <= oldest?.number ?? .max {
+                oldest = (position, number)
             }
         }
         guard let oldest, let (_, value, size) = lanes[oldest.position].values.popFirst() else {
@@ -139,15 +132,14 @@ package struct Lanes {
         waitingCount -= 1
         count(-size, lanes[oldest.position].element)
         noteFirst(oldest.position)
-        if interval > .zero { heads[oldest.position].opens = now + interval }
+        if interval > .zero { lanes[oldest.position].opens = now + interval }
         return .send(lanes[oldest.position].element, value)
     }
 
     private mutating func noteFirst(_ position: Int) {
-        heads[position].number = lanes[position].values.first?.number ?? Head.none
+        lanes[position].number = lanes[position].values.first?.number ?? Lane.none
     }
 
-    /// The bytes that a value counts for.
     private func size(of value: ElementValue, _ element: ElementDefinition) -> Int {
         if case .newest = keeping { return 0 }
         let size = value.wireByteCount
@@ -172,18 +164,15 @@ package struct Lanes {
         if case .newest = keeping { true } else { element.latest }
     }
 
-    private func position(of element: ElementDefinition) -> Int? { positions[element.id] }
-
     /// The lane of an element, which is made where there is none. Another element with that identifier takes it over.
     private mutating func position(for element: ElementDefinition) -> Int {
-        if let position = position(of: element) {
+        if let position = positions[element.id] {
             if lanes[position].element.latest != element.latest { drop(element) }
             if lanes[position].element !== element { lanes[position].element = element }
             return position
         }
         positions[element.id] = lanes.count
         lanes.append(Lane(element: element))
-        heads.append(Head())
         return lanes.count - 1
     }
 }

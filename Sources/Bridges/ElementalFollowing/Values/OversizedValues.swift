@@ -15,7 +15,6 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     /// The suspicion that is enough: two closes by the peer with an error, or three losses of any other kind.
     private static var limit: Int { 3 }
 
-    /// What is known of the values of an element.
     private struct Record {
         /// The largest value sent on this connection that it may not outlive, and when the first one of that size was.
         var sent: (byteCount: Int, time: Instant)?

@@ -17,7 +17,6 @@ package final class Rounds {
     private var last: Instant?
     private var hasEnded = false
 
-    /// - Parameter interval: the shortest time between two rounds.
     package init(every interval: Duration, on loop: any EventLoop) {
         self.interval = interval
         self.loop = loop

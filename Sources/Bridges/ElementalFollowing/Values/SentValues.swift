@@ -49,7 +49,6 @@ package final class SentValues {
         }
     }
 
-    /// What became of a value.
     package enum Outcome {
         case sent(ElementValue)
         /// The service has handled it without a word.
@@ -71,9 +70,7 @@ package final class SentValues {
     package static let mostBytes = 4 << 20
 
     private let loop: any EventLoop
-    /// The values that wait for room.
     private var waiting = Lanes(interval: .zero, keeping: .bridged)
-    /// Whether values that wait for room are tried again soon.
     private var isRetrying = false
     private var lanes: [Int8: Lane] = [:]
     private var isAsking = false

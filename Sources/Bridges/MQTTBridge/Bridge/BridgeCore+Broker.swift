@@ -60,7 +60,6 @@ extension BridgeCore {
         }
     }
 
-    /// The connection to the broker was lost, or not made.
     private func brokerLost(_ error: MQTTError, retryIn delay: Duration) {
         let wasConnected = isConnected
         isConnected = false

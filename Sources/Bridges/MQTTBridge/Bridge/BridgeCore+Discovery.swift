@@ -221,7 +221,6 @@ extension BridgeCore {
                 )))
     }
 
-    /// - Returns: what went wrong; `nil` if nothing did.
     private static func subscribe(_ client: MQTTClient, to filters: [String]) async -> MQTTError? {
         do throws(MQTTError) {
             _ = try await client.subscribe(to: filters.map { ($0, .atLeastOnce) })

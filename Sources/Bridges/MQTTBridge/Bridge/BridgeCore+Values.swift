@@ -79,7 +79,6 @@ extension BridgeCore {
 
     // MARK: - What the broker's clients want of services
 
-    /// Sends a service what a command says.
     func take(_ command: Command, _ message: MQTTMessage, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         // Sent again by the broker, which has not heard that it was taken.
@@ -124,7 +123,6 @@ extension BridgeCore {
         refuse(refusal, position, service)
     }
 
-    /// What became of a value that a command set.
     func take(_ outcome: SentValues.Outcome, of definition: ElementDefinition, _ service: BridgedService) {
         guard let position = service.position(of: definition) else { return }
         switch outcome {

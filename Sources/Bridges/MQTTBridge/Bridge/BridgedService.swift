@@ -5,7 +5,6 @@ internal import NIOCore
 
 typealias BridgedService = ElementalFollowing.BridgedService<MQTTElement, MQTTReading, MQTTService>
 
-/// What is known of an element's value.
 struct MQTTReading {
     var newest: ElementValue?
     /// The content type of the pictures among its values.

@@ -6,11 +6,9 @@ internal import Support
 /// Which entities of Home Assistant an element becomes.
 struct ComponentMapping: Sendable {
     let element: ElementDefinition
-    /// Its level in the topics.
     let level: String
     let topics: ServiceTopics
     let valueTopic: String
-    /// Whether the element can be set through the bridge.
     let canSet: Bool
     /// The content type of the pictures that the element has as its values, if there was one.
     let pictureType: String?

@@ -12,7 +12,6 @@ struct RetainedDiscovery: Sendable {
     var platforms: [String: String] = [:]
     /// Where they have their values.
     var valueTopics: [String: String] = [:]
-    /// The availabilities that the device depends on.
     var availability: [String] = []
 
     /// Longer ones are not read. All elements of a device take less than half of it.
@@ -37,12 +36,10 @@ struct RetainedDiscovery: Sendable {
         availability = (message.avty ?? []).prefix(8).compactMap(\.t)
     }
 
-    /// What a message of this bridge says.
     init(_ message: DiscoveryMessage) {
         platforms = Dictionary(message.components.map { ($0.key, $0.platform) }) { first, _ in first }
     }
 
-    /// Adds what another message says.
     mutating func merge(_ other: RetainedDiscovery) {
         platforms.merge(other.platforms) { own, _ in own }
         valueTopics.merge(other.valueTopics) { own, _ in own }

@@ -44,8 +44,8 @@ struct Command: Hashable {
             return try ElementValue(text: element.type.floatCount == nil ? text : text.withoutBrackets, of: element)
         } catch {
             // Home Assistant converts units: 70 °F are 21.11111111111111 °C.
-            if element.type.isInteger, let digits = WholeNumber(rounding: text)?.digits,
-                let value = try? ElementValue(text: digits, type: element.type)
+            if element.type.isInteger, let number = Int128(rounding: text),
+                let value = try? ElementValue(text: String(number), type: element.type)
             {
                 return value
             }

@@ -1,7 +1,6 @@
 internal import ElementalFollowing
 import MQTT
 
-/// The topics of a bridge.
 struct BridgeTopics: Sendable {
     /// The levels before all others, `elemental` unless the options say otherwise.
     let base: String
@@ -14,7 +13,6 @@ struct BridgeTopics: Sendable {
     /// The availability of all bridges and services.
     var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
 
-    /// - Throws: ``MQTTError`` if they are no topics.
     init(base: String, id: String, discovery: DiscoveryTopics = DiscoveryTopics()) throws(MQTTError) {
         self.base = base
         self.discovery = discovery
@@ -23,7 +21,6 @@ struct BridgeTopics: Sendable {
         session = try MQTTTopic("\(own)/session")
     }
 
-    /// The topics of a service.
     func service(_ key: ServiceKey) throws(MQTTError) -> ServiceTopics {
         try ServiceTopics(key, base: base, discovery)
     }
@@ -64,9 +61,7 @@ struct BridgeTopics: Sendable {
     }
 }
 
-/// The topics of Home Assistant.
 struct DiscoveryTopics: Sendable {
-    /// Home Assistant's default prefix.
     static let standardPrefix = "homeassistant"
 
     /// Where it says that it has started: that is configured apart from the prefix.
@@ -79,10 +74,8 @@ struct DiscoveryTopics: Sendable {
         configPrefix = "\(prefix)/device/"
     }
 
-    /// All configurations of devices.
     var allConfigs: String { "\(configPrefix)+\(Self.configSuffix)" }
 
-    /// Where it finds a device.
     func config(_ id: String) -> String { configPrefix + id + Self.configSuffix }
 
     /// The identifier of the device that a topic configures; `nil` if it is another topic.
@@ -93,7 +86,6 @@ struct DiscoveryTopics: Sendable {
     }
 }
 
-/// The topics of a service.
 struct ServiceTopics: Sendable {
     /// The levels of the service's name and its instance's, with a slash between them.
     let path: String
@@ -114,10 +106,8 @@ struct ServiceTopics: Sendable {
         config = try MQTTTopic(discovery.config(id))
     }
 
-    /// What the identifiers of a service's instances begin with.
     static func idPrefix(_ service: String) -> String { "elemental_\(service)_" }
 
-    /// Where the element with that level has its value.
     func value(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)") }
     /// Where it is said why a value was not set.
     func refused(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)/refused") }
@@ -126,13 +116,11 @@ struct ServiceTopics: Sendable {
         "\(prefix)/\(level)" + (component.map { "/\($0)" } ?? "") + "/set"
     }
 
-    /// Whether a topic is that of one of the service's values.
     func isValue(_ topic: String) -> Bool {
         guard topic.hasPrefix(prefix), topic.dropFirst(prefix.count).hasPrefix("/") else { return false }
         let level = topic.dropFirst(prefix.count + 1)
         return !level.isEmpty && !level.contains("/") && level != TopicLevel.Reserved.availability
     }
 
-    /// The topics by which the service's elements are set.
     var commands: [String] { ["\(prefix)/+/set", "\(prefix)/+/+/set"] }
 }

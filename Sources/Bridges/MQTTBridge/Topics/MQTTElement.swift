@@ -2,15 +2,12 @@ import Elemental
 internal import ElementalFollowing
 import MQTT
 
-/// An element of a bridged service with its topics.
 struct MQTTElement: BridgedElement {
     let definition: ElementDefinition
-    /// Its level in the topics.
     let level: String
     let valueTopic: MQTTTopic
     let refusedTopic: MQTTTopic
 
-    /// The elements of a catalogue.
     static func all(of catalogue: ElementCatalogue, _ topics: ServiceTopics) throws(MQTTError) -> [MQTTElement] {
         let levels = TopicLevel.elements(catalogue.map { ($0.id, $0.name) })
         var elements: [MQTTElement] = []

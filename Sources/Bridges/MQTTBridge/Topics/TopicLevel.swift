@@ -7,7 +7,6 @@ internal import Support
 /// name that ends like such a level. Upper and lower case are not told apart, as Zeroconf does not tell them apart in names
 /// of services. The hash has 16 bits, so two names can have the same level: the bridge does not show the second service then.
 enum TopicLevel {
-    /// The level of a service's name.
     static func service(_ name: String) -> String {
         // These stand for something else in the same place.
         level(name, isMarked: name == Reserved.bridge || name == Reserved.address)
@@ -16,7 +15,6 @@ enum TopicLevel {
     /// The level of an instance's name. It has no `_`, so that joined to the service's it can be told from it.
     static func instance(_ name: String) -> String { level(name, keepsUnderscore: false) }
 
-    /// The levels of a catalogue's elements, by their identifiers.
     static func elements(_ names: [(id: Int8, name: String)]) -> [Int8: String] {
         let plain = Dictionary(grouping: names) { level($0.name) }
         var levels: [Int8: String] = [:]

@@ -13,7 +13,6 @@ extension BridgeCore {
     /// The longest that a bundle waits: one that is further ahead is of a clock that is wrong.
     static let longestWait: UInt64 = 60_000_000_000
 
-    /// Takes a datagram.
     func receive(_ bytes: ByteBuffer, from address: SocketAddress, _ channel: any Channel) {
         guard surfaces.admits(address) else { return }
         let packet: OSCPacket
@@ -191,7 +190,6 @@ extension OSCPacket {
 }
 
 extension OSCError {
-    /// For a person.
     fileprivate var reason: String {
         switch self {
         case .length: "its length is no multiple of four"

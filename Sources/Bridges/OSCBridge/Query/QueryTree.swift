@@ -25,12 +25,10 @@ struct QueryTree: Sendable {
         case element(Service, Int)
     }
 
-    /// Whether surfaces set elements.
     let setsElements: Bool
     let port: Int
     let name: String
 
-    /// - Parameter find: finds what is at an address.
     func answer(_ request: WebRequest, _ find: @Sendable (String) async -> Node?) async -> WebResponse {
         guard let path = Self.decoded(request.path).map(Self.withoutSlashes) else {
             return WebResponse(status: 400, "The path is not valid.")

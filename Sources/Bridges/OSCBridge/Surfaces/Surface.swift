@@ -52,7 +52,6 @@ final class Surface {
     let isNamed: Bool
     var lastHeard: NIODeadline
     var proof: Proof
-    /// Whether it was sent something.
     var wasSent = false
     /// The bytes that it may be sent while nothing but datagrams has come from its address.
     var allowance: TokenBucket

@@ -39,35 +39,22 @@ extension ElementDefinition {
     ///
     /// - Throws: ``ElementalError`` for a text with NUL, which OSC cannot express.
     func oscArguments(_ value: ElementValue) throws(ElementalError) -> [OSCArgument] {
-        switch value {
-        case .int8(let number): [.int32(Int32(number))]
-        case .uint8(let number): [.int32(Int32(number))]
-        case .int16(let number): [.int32(Int32(number))]
-        case .uint16(let number): [.int32(Int32(number))]
-        case .int32(let number): [.int32(number)]
-        case .uint32(let number): [wide(Int64(number))]
-        case .int64(let number): [wide(number)]
-        // The largest numbers have no type of their own in OSC: as text they keep their digits.
-        case .uint64(let number): [Int64(exactly: number).map { wide($0) } ?? .string(String(number))]
-        case .float(let number): [.float(number)]
-        case .double(let number): [.double(number)]
-        case .string(let text):
-            if text.utf8.contains(0) {
+        if case .data(let bytes) = value { return [.blob(ByteBuffer(bytes: bytes))] }
+        switch value.plainForm {
+        case .integer(let digits):
+            if oscTypeTags == "i", let number = Int32(digits) { return [.int32(number)] }
+            // The largest numbers have no type of their own in OSC: as text they keep their digits.
+            return [Int64(digits).map { .int64($0) } ?? .string(digits)]
+        case .float(let number): return [.float(number)]
+        case .double(let number): return [.double(number)]
+        case .bool(let isOn): return [.bool(isOn)]
+        case .text(let text):
+            guard !text.utf8.contains(0) else {
                 throw ElementalError(.invalidValue, "a text with NUL in it cannot be sent by OSC")
-            } else {
-                [.string(text)]
             }
-        case .data(let bytes): [.blob(ByteBuffer(bytes: bytes))]
-        case .bool(let isOn): [.bool(isOn)]
-        case .float2(let vector): [.float(vector.x), .float(vector.y)]
-        case .float3(let vector): [.float(vector.x), .float(vector.y), .float(vector.z)]
-        case .float4(let vector): [.float(vector.x), .float(vector.y), .float(vector.z), .float(vector.w)]
-        case .float4x4(let matrix): matrix.elements.map { .float($0) }
+            return [.string(text)]
+        case .floats(let numbers): return numbers.map { .float($0) }
         }
-    }
-
-    private func wide(_ number: Int64) -> OSCArgument {
-        isSmall ? Int32(exactly: number).map { .int32($0) } ?? .int64(number) : .int64(number)
     }
 
     /// The value that the arguments of a message set the element to.
@@ -197,13 +184,9 @@ extension ElementDefinition {
     private func inRange(_ number: Double) throws(ElementalError) -> Double {
         guard let range else { return number }
         guard !number.isNaN else { throw ElementalError(.invalidValue, "the value is not a number") }
-        return clamped(number, range)
-    }
-
-    /// A float's bound may be less or more than the double that stands for it in the range.
-    private func clamped(_ number: Double, _ range: ClosedRange<Double>) -> Double {
         let inside = min(max(number, range.lowerBound), range.upperBound)
         guard type != .double else { return inside }
+        // A float's bound may be less or more than the double that stands for it in the range.
         let rounded = Float(inside)
         if Double(rounded) > range.upperBound { return Double(rounded.nextDown) }
         if Double(rounded) < range.lowerBound { return Double(rounded.nextUp) }
@@ -211,30 +194,7 @@ extension ElementDefinition {
     }
 
     private func integer<Integer: FixedWidthInteger>(_ argument: OSCArgument) throws(ElementalError) -> Integer {
-        let whole: Integer
-        switch argument {
-        case .int32(let number): whole = Integer(clamping: number)
-        case .int64(let number): whole = Integer(clamping: number)
-        case .timeTag(let time): whole = Integer(clamping: time.rawValue)
-        case .character(let number), .color(let number), .midi(let number): whole = Integer(clamping: number)
-        case .bool(let isOn): whole = isOn ? 1 : 0
-        case .impulse: whole = 1
-        case .string(let text), .symbol(let text):
-            if let value = try? ElementValue(text: text, of: self), case .integer(let digits) = value.plainForm,
-                let number = Integer(digits)
-            {
-                whole = number
-            } else {
-                guard let number = WholeNumber(rounding: text) else { throw expectation }
-                whole = number.clamped()
-            }
-        case .float, .double:
-            guard let number = argument.number.flatMap({ WholeNumber(rounding: $0) }) else {
-                throw ElementalError(.invalidValue, "the value is not a number")
-            }
-            whole = number.clamped()
-        case .blob, .null, .array: throw expectation
-        }
+        let whole = Integer(clamping: try wholeNumber(argument))
         guard let range else { return whole }
         if Double(whole) < range.lowerBound {
             return Integer(exactly: range.lowerBound.rounded(.up)) ?? whole
@@ -243,6 +203,25 @@ extension ElementDefinition {
             return Integer(exactly: range.upperBound.rounded(.down)) ?? whole
         }
         return whole
+    }
+
+    private func wholeNumber(_ argument: OSCArgument) throws(ElementalError) -> Int128 {
+        switch argument {
+        case .int64(let number): return Int128(number)
+        case .timeTag(let time): return Int128(time.rawValue)
+        case .string(let text), .symbol(let text):
+            let value = try? ElementValue(text: text, of: self)
+            guard let number = value.flatMap({ Int128($0.description) }) ?? Int128(rounding: text) else {
+                throw expectation
+            }
+            return number
+        default:
+            guard let number = argument.number else { throw expectation }
+            guard let whole = Int128(rounding: number) else {
+                throw ElementalError(.invalidValue, "the value is not a number")
+            }
+            return whole
+        }
     }
 }
 
