@@ -70,7 +70,6 @@ package final class DashboardServer: Sendable {
         try await sessions.run()
     }
 
-    /// Ends with pages and connections.
     package func stop() async {
         let pairings = await web.eventLoop.run { [board] in board.value.end() }
         for pairing in pairings { await pairing.value }
@@ -79,7 +78,6 @@ package final class DashboardServer: Sendable {
 }
 
 extension WebResponse {
-    /// The metrics as they are now.
     package init(metrics: ServiceMetrics) {
         self.init(contentType: ServiceMetrics.contentType, body: ByteBuffer(bytes: metrics.text()))
     }

@@ -179,7 +179,6 @@ public final class HubBridge: Sendable {
 
     // MARK: - The hub
 
-    /// Follows the events of the connection to the hub.
     private func follow(_ lifecycle: AsyncStream<ConnectionEvent>) async -> Bool {
         var opened = ContinuousClock.now
         var shortLived = 0
@@ -239,7 +238,6 @@ public final class HubBridge: Sendable {
         return value.wireByteCount
     }
 
-    /// A connection that ends sooner is short-lived.
     private static var shortLife: Duration { .seconds(30) }
 
     /// The connection itself does not reconnect to a hub that closed it in an orderly way.

@@ -84,7 +84,6 @@ struct Listeners: Sendable {
         #endif
     }
 
-    /// Begins to accept connections.
     func accept() async {
         for channel in channels { try? await channel.channel.setOption(.autoRead, value: true).get() }
     }

@@ -8,7 +8,6 @@ internal import WebServer
 
 // What pages ask of services.
 extension Board {
-    /// A page sets an element.
     func set(_ number: UInt32, _ id: Int8, _ page: PageValue, _ request: Int?, for viewer: Viewer) {
         func refuse(_ reason: String) {
             viewer.socket.send(PageMessage.refused(number, id, reason, request: request))
@@ -34,7 +33,6 @@ extension Board {
         change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }
 
-    /// A person pairs a service.
     func pair(_ number: UInt32, _ code: String, as name: String?, _ request: Int?, for viewer: Viewer) {
         func refuse(_ reason: String) {
             viewer.socket.send(PageMessage.notPaired(number, reason, code: nil, request: request))

@@ -10,7 +10,6 @@ internal import WebServer
 /// It belongs to an event loop, which is that of the services' connections and of the web server. The newest values go to
 /// pages in ticks, at most 20 a second. A page that is slower than that is sent them when it has room.
 final class Board {
-    /// The minimum time between two ticks.
     static let interval = Duration.milliseconds(50)
 
     let eventLoop: any EventLoop
@@ -18,7 +17,6 @@ final class Board {
     let sessions: Follower
     let pairings: PagePairings
     private let host: String
-    /// How long a page may take to say hello.
     private let helloTimeout: TimeAmount
 
     private(set) var services: [UInt32: BoardService] = [:]
@@ -31,7 +29,6 @@ final class Board {
     /// Why services are not found, or not all of them shown.
     private var notices = (browsing: String?.none, excess: String?.none)
     private var hasEnded = false
-    /// Pairings under way.
     var pairing: [UInt32: Task<Void, Never>] = [:]
 
     init(
@@ -50,10 +47,8 @@ final class Board {
 
     // MARK: - Pages
 
-    /// The maximum number of pages that have not said hello.
     private static let maximumUnadmittedCount = 32
 
-    /// A page has connected.
     func add(_ socket: WebSocketConnection) {
         guard !hasEnded else { return socket.close(code: 1001, reason: "the dashboard ends") }
         let viewer = Viewer(socket)
@@ -88,7 +83,6 @@ final class Board {
         for viewer in viewers.values where viewer.isAdmitted { viewer.socket.send(frame) }
     }
 
-    /// The pages that show a service.
     private func viewers(of service: BoardService) -> some Sequence<Viewer> {
         viewers.values.lazy.filter { $0.shown.contains(service.number) }
     }

@@ -1,4 +1,3 @@
-/// The permissions of pages.
 package struct BoardPolicy: Sendable, Hashable {
     /// Why pages neither set elements nor pair, as a sentence for the person at the page; `nil` if they do.
     package var reason: String?

@@ -36,7 +36,6 @@ final class BoardService {
     var place: ServicePlace?
     private(set) var state = FollowedState.connecting
     private(set) var device: ElementalDevice?
-    /// The elements, once they are known.
     private(set) var catalogue: ElementCatalogue?
     private var values: [Int8: Held] = [:]
     /// The elements whose values have changed since the last tick.
@@ -171,12 +170,10 @@ final class BoardService {
     /// The elements that have a value.
     var ids: Set<Int8> { Set(values.keys) }
 
-    /// How well it is connected.
     func quality(_ now: ContinuousClock.Instant) -> Quality {
         device.map { meter.look(at: $0.statistics, now) } ?? Quality()
     }
 
-    /// The elements, if they are known.
     func catalogueMessage(_ policy: BoardPolicy) -> EncodedFrame? {
         guard let catalogue else { return nil }
         let frame = catalogueFrame ?? PageMessage.catalogue(catalogue, of: number, policy)
@@ -184,7 +181,6 @@ final class BoardService {
         return frame
     }
 
-    /// The element's value.
     func content(of id: Int8) -> Content {
         let content: Content
         switch values[id] {
@@ -199,7 +195,6 @@ final class BoardService {
     }
 }
 
-/// How well a service is connected.
 struct Quality: Sendable, Hashable {
     /// The newest round trip, of a ping.
     var roundTrip: Duration?

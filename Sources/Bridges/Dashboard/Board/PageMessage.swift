@@ -50,7 +50,6 @@ enum PageMessage {
 
     static func bye(_ reason: String) -> EncodedFrame { frame("bye", [("why", .string(reason))]) }
 
-    /// How well a service is connected, for a message about several.
     static func quality(_ quality: Quality) -> JSONText {
         .object([
             ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
@@ -68,7 +67,6 @@ enum PageMessage {
         return EncodedFrame(binary: buffer)
     }
 
-    /// A message about a service.
     static func frame(_ kind: String, of number: UInt32, _ members: JSONText.Members) -> EncodedFrame {
         frame(kind, [("key", .integer(Int(number)))] + members)
     }
@@ -98,7 +96,6 @@ extension PageMessage {
 }
 
 extension ElementDefinition {
-    /// The element for a page.
     func pageText(isSettable: Bool) -> JSONText {
         func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
         return .object([

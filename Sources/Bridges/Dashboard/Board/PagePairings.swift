@@ -33,12 +33,10 @@ package final class PagePairings: Sendable {
         targets = Locked(Self.list(try? file?.read(limit: Self.maximumByteCount)))
     }
 
-    /// Whether a person has paired that service from a page.
     package func contains(_ place: ServicePlace) -> Bool {
         targets.withLock { $0.contains { $0.isSameName(as: place.target) } }
     }
 
-    /// A person has paired that service from a page.
     package func insert(_ place: ServicePlace) {
         let target = place.target
         targets.withLock { Self.insert(target, into: &$0) }

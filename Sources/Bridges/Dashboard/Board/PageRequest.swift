@@ -8,7 +8,6 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// What a page asks for.
 enum PageRequest: Sendable, Equatable {
     /// The first message, with the token if the page has one.
     case hello(token: String?)
@@ -20,7 +19,6 @@ enum PageRequest: Sendable, Equatable {
     case pair(service: UInt32, code: String, name: String?, number: Int?)
     case ping(Int?)
 
-    /// The most services that a page may have open.
     static let maximumOpenCount = 1024
 
     /// Reads a message of a page; `nil` for anything else, which ends the connection.

@@ -6,7 +6,6 @@ final class Viewer {
     let socket: WebSocketConnection
     /// Whether it has said hello, and its token is right.
     var isAdmitted = false
-    /// The services that it shows.
     var shown: Set<UInt32> = []
     /// The services that it asks for, until the next tick.
     var asked: Set<UInt32>?
@@ -17,12 +16,10 @@ final class Viewer {
     var due: [UInt32: Set<Int8>] = [:]
     /// Services whose elements it is yet to be told.
     var dueCatalogues: Set<UInt32> = []
-    /// Whether it is pairing with a service: one at a time.
     var isPairing = false
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
-    /// The service is no longer shown.
     func forget(_ number: UInt32) {
         shown.remove(number)
         due[number] = nil

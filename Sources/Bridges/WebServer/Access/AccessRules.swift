@@ -27,7 +27,6 @@ struct AccessRules {
         if let name = HostName.known { hosts.formUnion([name, name + ".local"].compactMap { WebHost($0) }) }
     }
 
-    /// The server listens there.
     mutating func listen(at address: IPAddress?, port: Int) {
         self.port = port
         guard own == nil, let address else { return }

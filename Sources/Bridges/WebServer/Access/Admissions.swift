@@ -23,7 +23,6 @@ struct Admissions {
         return true
     }
 
-    /// An admitted connection has ended.
     mutating func release(_ host: IPAddress) {
         count -= 1
         if host.isLoopback {

@@ -12,7 +12,6 @@ package enum TokenVerdict: Sendable {
 
 /// Compares tokens with the server's, and stops to do so for a host that guesses. Takes times. No timers.
 struct TokenGuard {
-    /// The most hosts whose wrong tokens are counted.
     static let maximumHosts = 1024
 
     private let token: [UInt8]?
@@ -26,7 +25,6 @@ struct TokenGuard {
         period = TimeAmount(options.limits.wrongTokenPeriod)
     }
 
-    /// The hosts whose wrong tokens are counted.
     var count: Int { wrong.count }
 
     mutating func check(_ given: String?, from host: IPAddress, at now: NIODeadline) -> TokenVerdict {

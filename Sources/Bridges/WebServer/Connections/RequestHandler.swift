@@ -28,7 +28,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var context: ChannelHandlerContext?
 
     private var waiting = CircularBuffer<Item>(initialCapacity: 1)
-    /// Whether no request has been received yet.
     private var isNew = true
     private var head: HTTPRequestHead?
     /// Bytes that arrived since the last complete head.
@@ -37,7 +36,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var hasParsedHead = false
     /// Whether no further request is taken.
     private var hasLast = false
-    /// The request whose answer is being made.
     private var answering: (number: UInt64, head: HTTPRequestHead, task: Task<Void, Never>)?
     private var lastNumber: UInt64 = 0
     /// Answers that the system has not taken completely.

@@ -134,7 +134,6 @@ extension HTTPRequestHead {
     /// Whether another request may follow on the connection. The parser stops at one that would change the protocol.
     var isLasting: Bool { isKeepAlive && !hasBody && !headers.contains(name: "upgrade") && method != .CONNECT }
 
-    /// Whether a list of words in a header has this one.
     func has(_ word: String, in header: String) -> Bool {
         headers[canonicalForm: header].contains { $0.lowercased() == word }
     }
@@ -144,7 +143,6 @@ extension HTTPRequestHead {
         headers.reduce(uri.utf8.count + 16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
 
-    /// The token of an Authorization header.
     fileprivate var bearer: String? {
         let values = headers["authorization"]
         guard values.count == 1, values[0].prefix(7).lowercased() == "bearer " else { return nil }
@@ -152,7 +150,6 @@ extension HTTPRequestHead {
     }
 }
 
-/// What a web server has to offer.
 package struct WebRoutes: Sendable {
     /// Files by path, such as "/" and "/page.js".
     package var files: [String: WebFile] = [:]

@@ -45,7 +45,6 @@ final class ServerCore {
         router = Router(options, routes)
     }
 
-    /// The server listens there.
     func listen(at address: IPAddress?, port: Int) { router.rules.listen(at: address, port: port) }
 
     var connectionCount: Int { channels.count }
@@ -120,7 +119,6 @@ final class ServerCore {
         return made.completeWithTask { await route() }
     }
 
-    /// The time for a Date header.
     func date() -> String {
         let now = time(nil)
         if dated.time != now { dated = (now, ResponseText.date(now)) }
@@ -169,7 +167,6 @@ final class ServerCore {
         for connection in sockets.values { connection.close(code: 1001, reason: "the server is stopping") }
     }
 
-    /// Closes what is left.
     func abort() {
         for connection in sockets.values { connection.abort() }
         for entry in channels.values { entry.channel.close(promise: nil) }

@@ -127,7 +127,6 @@ package final class WebSocketConnection {
         (pinging, silence, deadline) = (nil, nil, nil)
     }
 
-    /// Closes without waiting for anything.
     func abort() {
         guard state != .closed else { return }
         end()

@@ -2,7 +2,6 @@ internal import NIOCore
 import NIOHTTP1
 internal import Support
 
-/// Writes the heads of answers.
 enum ResponseText {
     /// What every answer says, so that no other page can embed or read one and no browser takes it for something else.
     private static let safety = """

@@ -1,7 +1,6 @@
 package import NIOCore
 internal import Support
 
-/// What is asked for.
 package struct WebRequest: Sendable {
     /// The path as it came, percent signs and all. It begins with a slash.
     package let path: String
@@ -25,13 +24,10 @@ package struct WebFile: Sendable {
     }
 }
 
-/// An answer.
 package struct WebResponse: Sendable {
-    /// The HTTP status.
     package var status: Int
     package var contentType: String
     package var body: ByteBuffer
-    /// Further headers.
     package var headers: [(name: String, value: String)] = []
 
     package init(status: Int = 200, contentType: String, body: ByteBuffer) {

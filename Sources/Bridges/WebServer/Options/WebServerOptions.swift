@@ -35,7 +35,6 @@ package struct WebServerOptions: Sendable {
     package static func isHost(_ text: String) -> Bool { WebHost(option: text) != nil }
 }
 
-/// A server's certificate and key.
 package struct WebServerTLS: Sendable {
     /// The certificate and then those that signed it, in PEM.
     package var certificateChain: [UInt8]
@@ -48,13 +47,11 @@ package struct WebServerTLS: Sendable {
     }
 }
 
-/// The bounds on what clients may use.
 package struct WebServerLimits: Sendable {
     /// Connections in all; further ones are answered with status 503.
     package var maximumConnections = 512
     /// Connections from one host, or one IPv6 network.
     package var maximumConnectionsPerHost = 64
-    /// Connections from this machine.
     package var maximumLoopbackConnections = 448
     package var maximumWebSockets = 256
 
@@ -62,7 +59,6 @@ package struct WebServerLimits: Sendable {
     package var maximumHeadBytes = 16_384
     /// From the first byte of a request, or from accepting the connection, to the end of its head.
     package var headTimeout = Duration.seconds(10)
-    /// How long a connection may be without requests.
     package var idleTimeout = Duration.seconds(30)
     /// How long a client may take to receive an answer, and how long a WebSocket may have no room for more.
     package var sendTimeout = Duration.seconds(30)
@@ -72,16 +68,13 @@ package struct WebServerLimits: Sendable {
     package var maximumPipelined = 32
     /// Generated answers that are in the making at once.
     package var maximumComputing = 4
-    /// The longest that making an answer may take.
     package var computingTimeout = Duration.seconds(10)
 
     /// Bytes of a WebSocket message from a browser, at least 125.
     package var maximumMessageBytes = 65_536
-    /// Frames of a WebSocket message from a browser.
     package var maximumFragments = 64
     /// WebSocket frames from a browser each second, on average.
     package var framesPerSecond = 200
-    /// WebSocket frames from a browser at once.
     package var frameBurst = 400
     /// Bytes that wait for a slow browser, besides one frame of any size.
     package var maximumOutboundBytes = 4 << 20
@@ -105,7 +98,6 @@ package struct WebServerLimits: Sendable {
     package init() {}
 }
 
-/// Why a web server cannot run.
 package struct WebServerError: Error, Equatable, CustomStringConvertible {
     package enum Code: Sendable, CaseIterable {
         /// Another program listens on the port.

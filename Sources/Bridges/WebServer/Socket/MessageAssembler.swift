@@ -15,7 +15,6 @@ struct MessageAssembler {
         case failed(code: UInt16, reason: String)
     }
 
-    /// Whether binary messages are ignored, instead of being an error.
     var ignoresBinary = false
     private let maximumBytes: Int
     private let maximumFragments: Int

@@ -7,16 +7,13 @@ struct DeviceArrivals: Sendable {
     var changed = IdentifierSet()
     /// The elements that are followed now, and may have had a value before.
     var first = IdentifierSet()
-    /// The newest refusal of each element's values.
     var refusals: [Int8: ValueRefusal] = [:]
-    /// The newest change of the connection.
     var event: DeviceEvent?
     /// Whether the connection was lost, however briefly.
     var wasLost = false
     /// The attempt to connect whose device is heard. One of an attempt that was given up may still end.
     private var attempt = 0
 
-    /// Another attempt to connect begins.
     mutating func begin(_ attempt: Int) {
         self = DeviceArrivals()
         self.attempt = attempt

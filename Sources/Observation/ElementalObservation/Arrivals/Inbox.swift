@@ -10,7 +10,6 @@ final class Inbox<Contents: Sendable>: Sendable {
     private struct State {
         var contents: Contents
         var notify: (@Sendable () -> Void)?
-        /// Whether a notification is under way, or is to be.
         var isNotified = false
         var lastTaken: ContinuousClock.Instant?
     }

@@ -10,10 +10,8 @@ import Support
 struct Listing: Sendable {
     private var entries: [(place: SortingPlace, service: ObservedService)] = []
     private var trusted: TrustedServices?
-    /// Why browsing does not work at present.
     var failure: ElementalError?
 
-    /// The services with their states, sorted.
     var services: [ObservedService] { entries.map(\.service) }
 
     mutating func record(_ event: ElementalBrowser.Event) {
@@ -48,13 +46,11 @@ struct Listing: Sendable {
         return (low, low < entries.count && entries[low].place == place)
     }
 
-    /// The client trusts others than before.
     mutating func trust(_ trusted: TrustedServices) {
         self.trusted = trusted
         for index in entries.indices { entries[index].service = observed(entries[index].service.discovered) }
     }
 
-    /// Browsing begins anew.
     mutating func removeAll() { entries = [] }
 }
 

@@ -20,7 +20,6 @@ final class ElementCell: Observable {
     }
 
     private(set) var definition: ElementDefinition
-    /// Whether the device's values of it are followed.
     var isFollowed = false
     /// The place of the user's value among all that were written.
     private(set) var writeNumber = 0
@@ -50,7 +49,6 @@ final class ElementCell: Observable {
 
     // MARK: What views read
 
-    /// The value that a view shows.
     var value: ElementValue? {
         registrar.access(self, keyPath: \.value)
         return shown
@@ -65,7 +63,6 @@ final class ElementCell: Observable {
         return new
     }
 
-    /// Why the user's last value was put back.
     var failure: WriteFailure? {
         registrar.access(self, keyPath: \.failure)
         return lastFailure
@@ -87,7 +84,6 @@ final class ElementCell: Observable {
 
     // MARK: What the user does
 
-    /// The user has written a value.
     func write(_ value: ElementValue, number: Int) {
         own = value
         phase = .unsent
@@ -161,7 +157,6 @@ final class ElementCell: Observable {
         }
     }
 
-    /// The value is refused, or could not be sent.
     func putBack(_ failure: WriteFailure) {
         own = nil
         sent = nil

@@ -30,12 +30,10 @@ public final class ObservedDevice {
     @ObservationIgnored var isRoundUnderWay = false
     /// When controls that rest then show what the service says.
     @ObservationIgnored var settling: Task<Void, Never>?
-    /// How many values were written.
     @ObservationIgnored var writeCount = 0
     @ObservationIgnored private var hasBegun = false
     /// The number of the last attempt to connect for which the program has asked.
     @ObservationIgnored private var attempt = 0
-    /// Whether this program is ending the connection.
     @ObservationIgnored private var isEnding = false
     /// Whether another one is to be made then.
     @ObservationIgnored private var isWantedAgain = false
@@ -269,7 +267,6 @@ public final class ObservedDevice {
         for cell in cells.values { cell.noteEnded(error) }
     }
 
-    /// Why nothing is sent in that state.
     static func ended(_ state: State) -> ElementalError {
         ElementalError(.notConnected, "there is no connection: \(state)")
     }
@@ -283,7 +280,6 @@ public final class ObservedDevice {
         handle(inbox.take { hasDevice ? $0.removeAll() : DeviceArrivals() })
     }
 
-    /// Takes what has arrived, before the main actor is notified.
     func takeArrivals() {
         if device != nil { handle(inbox.look { $0.removeAll() }) }
     }

@@ -190,7 +190,6 @@ public final class ObservedPairing {
         currentState = .failed(error)
     }
 
-    /// Counts the time down while the service is open.
     private func tick() {
         guard let deadline else { return }
         let left = deadline - .now

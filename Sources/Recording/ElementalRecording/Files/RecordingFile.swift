@@ -2,13 +2,11 @@ internal import Support
 
 /// Bytes that are read from any place: a file, or memory.
 protocol ByteSource {
-    /// How many bytes there are.
     var byteCount: UInt64 { get }
     /// Reads so many bytes, or those up to the end.
     func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8]
 }
 
-/// Bytes in memory.
 struct MemoryBytes: ByteSource {
     let bytes: [UInt8]
 
@@ -28,7 +26,6 @@ final class RecordingFile: ByteSource {
     /// Whether reading is to end, from any thread.
     private var isCancelled = Locked(false)
 
-    /// Opens a file to read it.
     init(reading path: String, _ isCancelled: Locked<Bool> = Locked(false)) throws(RecordingError) {
         self.path = path
         self.isCancelled = isCancelled
@@ -96,7 +93,6 @@ final class RecordingFile: ByteSource {
         }
     }
 
-    /// Removes everything behind `end`.
     func truncate(to end: UInt64) throws(RecordingError) {
         guard ftruncate(descriptor, off_t(end)) == 0, lseek(descriptor, off_t(end), SEEK_SET) >= 0 else {
             throw RecordingError(path, cannot: "shorten", errno)
@@ -104,7 +100,6 @@ final class RecordingFile: ByteSource {
         byteCount = end
     }
 
-    /// Whether the file was removed.
     var isRemoved: Bool {
         var status = stat()
         return fstat(descriptor, &status) == 0 && status.st_nlink == 0

@@ -35,7 +35,6 @@ extension ElementValue {
         bytes += "}".utf8
     }
 
-    /// Reads a value of the type.
     init?(_ reader: inout JSONReader, _ type: ElementType) {
         var value: ElementValue?
         switch (type, reader.kind()) {
@@ -80,7 +79,6 @@ extension ElementValue {
 }
 
 extension ElementType {
-    /// The JSON schema of the type's messages.
     var messageSchema: MCAP.Schema {
         func type(_ name: String, _ more: JSONText.Members = []) -> JSONText {
             .object([("type", .string(name))] + more)

@@ -4,7 +4,6 @@ internal import Support
 
 /// Where in a message the value is.
 enum MessageForm: Sendable, Equatable {
-    /// In a member of the object.
     case member(String)
     /// The object itself is a vector, with `x`, `y` and perhaps `z` and `w`.
     case vector

@@ -10,18 +10,15 @@ struct RecordedChannel {
     var instance: String
     /// Which of the service's catalogues, which may change, from 0.
     var catalogue: Int
-    /// The element's place in its catalogue.
     var position: Int
     var element: ElementDefinition
 
-    /// The version of the metadata.
     private static let version = "1"
     /// The service's name in topics where it is not known.
     static let unknownService = "recording"
 
     var topic: String { "\(service ?? Self.unknownService)/\(instance)/\(element.name)" }
 
-    /// The channel as the file has it.
     func channel(_ id: UInt16) -> MCAP.Channel {
         var metadata: MCAP.Metadata = [("elemental", Self.version)]
         if let service { metadata.append(("service", service)) }

@@ -52,7 +52,6 @@ public struct RecordedEvent: Sendable, Hashable {
         channel.messageEncoding == "json" && channel.metadata.contains { $0 == ("elemental", "events") }
     }
 
-    /// The event as a message.
     var message: String {
         let members: [(String, JSONText?)] = [
             ("event", .string(kind.rawValue)), ("service", service.map { .string($0) }),

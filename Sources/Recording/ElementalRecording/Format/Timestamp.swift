@@ -4,7 +4,6 @@ internal import Support
 package struct Timestamp: Sendable {
     private let microseconds: UInt64
 
-    /// - Parameter nanoseconds: since 1970.
     package init(nanoseconds: UInt64) { microseconds = nanoseconds / 1000 }
 
     /// ISO 8601 in UTC.

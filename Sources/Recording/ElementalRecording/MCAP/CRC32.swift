@@ -4,7 +4,6 @@ struct CRC32 {
 
     init(_ bytes: [UInt8] = []) { add(bytes) }
 
-    /// The checksum of everything so far.
     var value: UInt32 { ~state }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {

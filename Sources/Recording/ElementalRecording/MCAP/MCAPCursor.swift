@@ -19,13 +19,11 @@ struct MCAPCursor {
 
     /// The longest message that is read, in bytes: the longest value of a connection's default limits, in base64.
     static let longestMessage = 180 << 20
-    /// The longest record of another kind.
     private static let longestRecord = 4 << 20
     private static let windowByteCount = 256 << 10
 
     private let source: any ByteSource
     private var window: [UInt8] = []
-    /// Where the window begins.
     private var windowStart: UInt64 = 0
     /// Where the next record begins.
     private(set) var offset: UInt64
@@ -34,16 +32,13 @@ struct MCAPCursor {
     private var chunk: (end: UInt64, expected: UInt32)?
     private var checksum = CRC32()
 
-    /// Whether the file ends in the middle of a record.
     private(set) var isCutOff = false
-    /// The chunks whose checksum is wrong.
     private(set) var damagedChunkCount = 0
     /// The records that were left out: too long, or not as the format says.
     private(set) var skippedRecordCount = 0
     /// Whether messages come without their data, which is faster.
     var skipsMessageData = false
 
-    /// - Parameter offset: where a record begins.
     init(_ source: any ByteSource, at offset: UInt64 = UInt64(MCAP.magic.count), end: UInt64? = nil) {
         self.source = source
         self.offset = offset

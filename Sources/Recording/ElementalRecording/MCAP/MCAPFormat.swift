@@ -16,14 +16,12 @@ enum MCAP {
     static let recordHeaderByteCount = 9
     /// The bytes before a message's own data: channel, sequence and two times.
     static let messageHeaderByteCount = 22
-    /// A footer with its header.
     static let footerByteCount = 29
     static let dataEndByteCount = 13
 
     /// Text or binary entries by name. The order is kept.
     typealias Metadata = [(key: String, value: String)]
 
-    /// A JSON schema.
     struct Schema {
         /// From 1: a channel without a schema has 0.
         var id: UInt16
@@ -63,7 +61,6 @@ enum MCAP {
         var chunkCount: UInt32 = 0
         var startTime: UInt64 = 0
         var endTime: UInt64 = 0
-        /// By channel.
         var messageCounts: [UInt16: UInt64] = [:]
     }
 }
@@ -77,10 +74,8 @@ extension ByteReader {
     /// Bytes with their number in four bytes before them.
     mutating func counted() -> UnsafeRawBufferPointer? { integer(UInt32.self).flatMap { bytes(Int($0)) } }
 
-    /// A string of UTF-8.
     mutating func string() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
 
-    /// The entries of a list.
     mutating func list<Entry>(_ entry: (inout ByteReader) -> Entry?) -> [Entry]? {
         guard var reader = counted().map({ ByteReader($0) }) else { return nil }
         var entries: [Entry] = []

@@ -50,12 +50,9 @@ final class MCAPWriter: @unchecked Sendable {
         lastChunk = end
     }
 
-    /// The bytes of the file so far.
     var byteCount: UInt64 { file.byteCount }
-    /// Whether the chunk has grown so long that it should end.
     var isChunkFull: Bool { chunk.count >= chunkLimit }
 
-    /// Adds a schema, unless it is in the file.
     func add(_ schema: MCAP.Schema) {
         guard schemaIDs.insert(schema.id).inserted else { return }
         let record = [UInt8](.schema) { bytes in
@@ -161,7 +158,6 @@ final class MCAPWriter: @unchecked Sendable {
         chunkTimes = nil
     }
 
-    /// Everything in the file is complete.
     private func noteWritten() {
         end = file.byteCount
         written = statistics

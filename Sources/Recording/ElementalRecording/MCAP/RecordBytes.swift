@@ -1,6 +1,5 @@
 // Bytes of MCAP records, as they are put together.
 extension [UInt8] {
-    /// A record.
     init(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
         self = []
         add(opcode, body)
@@ -12,7 +11,6 @@ extension [UInt8] {
 
     mutating func addAll<each Number: FixedWidthInteger>(_ number: repeat each Number) { repeat add(each number) }
 
-    /// A string with its length.
     mutating func add(_ string: String) {
         add(UInt32(string.utf8.count))
         append(contentsOf: string.utf8)

@@ -4,7 +4,6 @@ internal import Support
 
 // What a recorder writes.
 extension MCAPWriter {
-    /// Begins a recording.
     convenience init(_ path: String, _ options: RecorderOptions) throws(RecordingError) {
         try self.init(
             try RecordingFile(creating: path), library: "elemental", maximumByteCount: options.maximumByteCount)
@@ -18,7 +17,6 @@ extension MCAPWriter {
         add(RecordedEvent.channel(RecordQueue.eventChannel))
     }
 
-    /// The values in the file.
     var valueCount: Int {
         Int(written.messageCount - (written.messageCounts[RecordQueue.eventChannel] ?? 0))
     }

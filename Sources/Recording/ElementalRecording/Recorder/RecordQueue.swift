@@ -4,7 +4,6 @@ internal import ElementalWire
 
 /// What waits to be written, in the order in which it came, and what is known of the services. It has no thread of its own.
 struct RecordQueue {
-    /// Something to write.
     enum Entry {
         case channel(UInt16, RecordedChannel)
         case value(UInt16, time: UInt64, ElementValue)
@@ -42,9 +41,7 @@ struct RecordQueue {
     private(set) var byteCount = 0
     /// Values that came and were not taken, and have not been told yet.
     private var untold = 0
-    /// All values that were taken.
     private(set) var valueCount = 0
-    /// All values that came and were not taken.
     private(set) var lostCount = 0
 
     /// - Parameters:
@@ -110,7 +107,6 @@ struct RecordQueue {
         return track.catalogues[current].catalogue[id: element.id] == element
     }
 
-    /// The service is connected, with these elements.
     mutating func connected(_ key: ServiceKey, _ catalogue: ElementCatalogue, at time: UInt64) {
         var track = tracks[key] ?? Track()
         let known = track.catalogues.firstIndex { $0.catalogue == catalogue }
@@ -149,7 +145,6 @@ struct RecordQueue {
         return channels
     }
 
-    /// The service is not connected any more.
     mutating func disconnected(_ key: ServiceKey, _ kind: RecordedEvent.Kind, _ reason: String?, at time: UInt64) {
         guard tracks[key]?.current != nil || kind == .refused else { return }
         tracks[key]?.current = nil

@@ -23,7 +23,6 @@ public final class Recorder: Sendable {
 
     private struct State {
         var queue: RecordQueue
-        /// Whether a write is due.
         var isArmed = false
         /// Whether a write before that is on its way, because much waits.
         var isHurrying = false

@@ -59,7 +59,6 @@ final class ItemReader: @unchecked Sendable {
         cursor = source.map { MCAPCursor($0) }
     }
 
-    /// The next items; none at the end.
     func nextBatch() throws(RecordingError) -> [RecordedItem] {
         var batch: [RecordedItem] = []
         var byteCount = 0

@@ -75,7 +75,6 @@ public struct Recording: Sendable {
 
     func items(_ losses: RecordingLosses) -> RecordedItems { RecordedItems(recording: self, losses: losses) }
 
-    /// An element's name with those of its service.
     func name(of element: ElementDefinition, _ service: Int) -> String {
         "\(services[service].key)/\(element.name)"
     }
@@ -150,7 +149,6 @@ public struct RecordedItem: Sendable {
     public let content: Content
 }
 
-/// What a channel's messages are.
 enum ChannelUse: Sendable {
     case element(service: Int, ElementDefinition, MessageForm)
     case events

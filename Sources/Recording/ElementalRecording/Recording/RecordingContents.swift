@@ -4,11 +4,9 @@ internal import Support
 
 /// What a file has, from its summary, or read through where it has none.
 struct RecordingContents {
-    /// The most bytes of channels that are kept.
     private static let mostChannelBytes = 16 << 20
     /// The most bytes that are read to see what the messages of others look like.
     private static let mostSampleBytes: UInt64 = 256 << 20
-    /// The most messages of a channel that are tried.
     private static let mostSamples = 1000
 
     private(set) var isComplete = false
@@ -191,7 +189,6 @@ struct RecordingContents {
         return forms
     }
 
-    /// The file's name without folders and ending.
     private static func name(of path: String) -> String {
         let file = path.split(separator: "/").last.map(String.init) ?? path
         let name = file.hasSuffix(".mcap") ? String(file.dropLast(5)) : file

@@ -24,13 +24,11 @@ public struct Replay: Sendable {
         let beginning = ContinuousClock.now
         return { .now - beginning }
     }
-    /// Waits.
     var wait: @Sendable (Duration) async -> Void = { await Delay.wait($0) }
 
     /// The defaults: once, at its own speed, from its beginning.
     public init() {}
 
-    /// The longest wait at a time.
     private static let longestWait = Duration.seconds(3600)
 
     /// Calls `deliver` with each value and event when it is due.
@@ -123,7 +121,6 @@ public struct Replay: Sendable {
 
 /// When the items of a recording are due: each by itself from the replay's beginning, so that no delay is added to another.
 struct ReplaySchedule: Sendable {
-    /// How many times as fast as it was recorded.
     var speed: Double
     /// The recording's time from which on it is replayed, in nanoseconds.
     var start: Int64
