@@ -2,6 +2,7 @@ public import Elemental
 public import ElementalFollowing
 public import Logging
 package import NIOCore
+internal import NIOPosix
 internal import Support
 internal import WebServer
 internal import Zeroconf
@@ -28,9 +29,11 @@ public final class OSCBridge: Sendable {
     private let logger: Logger
     private let follower: Follower
     private let events = EventHub<OSCBridgeEvent>()
-    /// That of the connections to the services. The web server has it too.
-    private let loop: any EventLoop
-    private let core: NIOLoopBoundBox<BridgeCore>
+    /// The bridge's own: programs that read the tree do not delay the faders.
+    private let group: MultiThreadedEventLoopGroup
+    private var loop: any EventLoop { group.next() }
+    /// The core, while the bridge runs.
+    private let bound = Locked<NIOLoopBound<BridgeCore>?>(nil)
     /// The UDP sockets and the TCP port, once they are open.
     let open = Locked<(sockets: DatagramSockets, queryPort: Int)?>(nil)
 
@@ -47,23 +50,38 @@ public final class OSCBridge: Sendable {
         connect: ConnectOptions = ConnectOptions(),
         logger: Logger = Logger(label: "osc", factory: { _ in SwiftLogNoOpLogHandler() })
     ) throws(OSCBridgeError) {
-        let following = FollowerOptions(
-            name: name, connect, on: connect.eventLoopGroup.next(), setsElements: options.setsElements)
-        try self.init(Follower(subjects, following), options, logger: logger)
+        try options.check()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let following = FollowerOptions(name: name, connect, on: group.next(), setsElements: options.setsElements)
+        self.init(options, group, Follower(subjects, following), logger)
     }
 
     /// Creates a bridge to services that are followed.
     ///
-    /// - Parameter follower: has not been started; its connections have one event loop.
-    package init(_ follower: Follower, _ options: OSCBridgeOptions, logger: Logger) throws(OSCBridgeError) {
+    /// - Parameter makeFollower: makes the follower, which has not been started, with connections on that event loop.
+    package convenience init(
+        options: OSCBridgeOptions, logger: Logger, makeFollower: (any EventLoop) async throws -> Follower
+    ) async throws {
         try options.check()
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let follower: Follower
+        do { follower = try await makeFollower(group.next()) } catch {
+            try? await group.shutdownGracefully()
+            throw error
+        }
+        self.init(options, group, follower, logger)
+    }
+
+    private init(
+        _ options: OSCBridgeOptions, _ group: MultiThreadedEventLoopGroup, _ follower: Follower, _ logger: Logger
+    ) {
         self.options = options
+        self.group = group
         self.follower = follower
         self.logger = logger
-        loop = follower.options.connect.eventLoopGroup.next()
-        core = .makeBoxSendingValue(
-            BridgeCore(options, on: loop) { [events] in events.emit($0) }, eventLoop: loop)
     }
+
+    deinit { group.shutdownGracefully { _ in } }
 
     /// Calls `handler` with every event of the bridge, on its event loop. It must not block.
     @discardableResult
@@ -76,18 +94,25 @@ public final class OSCBridge: Sendable {
     /// - Throws: ``OSCBridgeError`` if a port cannot be had or a feedback address is not known; ``ElementalError`` if a
     ///   service's name is not one.
     public func run() async throws {
+        let (loop, options, events) = (loop, options, events)
+        let core = await loop.run {
+            NIOLoopBound(BridgeCore(options, on: loop) { events.emit($0) }, eventLoop: loop)
+        }
+        bound.withLock { $0 = core }
         let web = webServer()
         let result: Result<Void, any Error>
         do {
-            try await serve(web)
+            try await serve(core, web)
             result = .success(())
         } catch {
             result = .failure(error)
         }
-        // They have this bridge.
-        await open.withLock { $0.take() }?.sockets.close()
-        await loop.run { [core] in core.value.end() }
+        await loop.run { core.value.end() }
         await web.stop()
+        bound.withLock { $0 = nil }
+        // They have this bridge.
+        open.withLock { $0 = nil }
+        try? await group.shutdownGracefully()
         try result.get()
     }
 
@@ -97,16 +122,16 @@ public final class OSCBridge: Sendable {
         webOptions.networks = options.allowedNetworks.compactMap { IPNetwork($0) }
         webOptions.acceptsOwnAddresses = !options.allowedNetworks.isEmpty
         webOptions.acceptsNoHost = true
-        webOptions.onListening = { event, _ in self.tell(event) }
+        webOptions.onListening = { [loop] event, _ in loop.execute { self.tell(event) } }
         var routes = WebRoutes()
         routes.socketPath = "/"
         routes.others = { await self.answer($0) }
-        routes.onSocket = { [core] in core.value.listeners.add($0) }
-        return WebServer(webOptions, routes: routes, on: loop, logger: logger)
+        routes.onSocket = { self.add($0) }
+        return WebServer(webOptions, routes: routes, logger: logger)
     }
 
-    private func serve(_ web: WebServer) async throws {
-        let (loop, core) = (loop, core)
+    private func serve(_ core: NIOLoopBound<BridgeCore>, _ web: WebServer) async throws {
+        let loop = loop
         let queryPort: Int
         do { queryPort = try await web.start().port } catch let error as WebServerError {
             throw OSCBridgeError(error.message)
@@ -122,31 +147,53 @@ public final class OSCBridge: Sendable {
             sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop, core, tell: tell)
         }
         open.withLock { $0 = (sockets, queryPort) }
-        for destination in options.feedback {
-            guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address) else {
-                throw OSCBridgeError(
-                    "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
-            }
-            await loop.run { core.value.surfaces.addNamed(address, channel) }
-        }
-        events.emit(.listening(port: sockets.port, queryPort: queryPort))
-        follower.onEvent { event in
-            if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
-        }
-        let publishers = try publishers(port: sockets.port, queryPort)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for publisher in publishers {
-                group.addTask { [events] in
-                    publisher.start()
-                    for await event in publisher.events() { Self.tell(event, to: events) }
+        do {
+            for destination in options.feedback {
+                guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address)
+                else {
+                    throw OSCBridgeError(
+                        "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
                 }
+                await loop.run { core.value.surfaces.addNamed(address, channel) }
             }
-            group.addTask { [follower] in try await follower.run() }
-            defer { group.cancelAll() }
-            // Publishers end only when they are stopped.
-            for try await _ in group where Task.isCancelled { break }
+            events.emit(.listening(port: sockets.port, queryPort: queryPort))
+            follower.onEvent { event in
+                if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
+            }
+            let publishers = try publishers(port: sockets.port, queryPort)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for publisher in publishers {
+                    group.addTask { [events] in
+                        publisher.start()
+                        for await event in publisher.events() { Self.tell(event, to: events) }
+                    }
+                }
+                group.addTask { [follower] in try await follower.run() }
+                defer { group.cancelAll() }
+                // Publishers end only when they are stopped.
+                for try await _ in group where Task.isCancelled { break }
+            }
+            for publisher in publishers { await publisher.stop() }
+        } catch {
+            await sockets.close()
+            throw error
         }
-        for publisher in publishers { await publisher.stop() }
+        await sockets.close()
+    }
+
+    /// A program has opened a WebSocket. On the web server's event loop.
+    private func add(_ socket: WebSocketConnection) {
+        guard let core = bound.withLock({ $0 }) else { return socket.close(code: 1001, reason: "the bridge ends") }
+        let (loop, id, host) = (core.eventLoop, socket.id, socket.host)
+        let bound = NIOLoopBound(socket, eventLoop: socket.eventLoop)
+        loop.execute { core.value.listeners.add(QueryListener(id, host, bound, on: loop)) }
+        socket.onText = { text in
+            loop.execute { core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil } }
+        }
+        // OSC of extensions that HOST_INFO does not name.
+        socket.ignoreBinary()
+        socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
+        socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
     }
 
     /// A socket was lost, or is restored.
@@ -161,9 +208,10 @@ public final class OSCBridge: Sendable {
     }
 
     private func answer(_ request: WebRequest) async -> WebResponse {
+        guard let bound = bound.withLock({ $0 }) else { return WebResponse(status: 503, "The bridge ends.") }
         let tree = QueryTree(
             setsElements: options.setsElements, port: open.withLock { $0?.sockets.port } ?? 0, name: options.name)
-        return await tree.answer(request) { [loop, core] path in await loop.run { core.value.node(at: path) } }
+        return await tree.answer(request) { path in await bound.eventLoop.run { bound.value.node(at: path) } }
     }
 
     private static func address(of destination: OSCBridgeOptions.Destination) async -> SocketAddress? {

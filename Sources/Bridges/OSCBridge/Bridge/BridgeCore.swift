@@ -44,11 +44,11 @@ final class BridgeCore {
         rounds.didEnd = { [surfaces] in surfaces.flush() }
         surfaces.onKnown = { [emit] in emit(.surface($0.name)) }
         surfaces.onRest = { [weak self] surface, key, motion in self?.rests(surface, key, motion) }
-        listeners.isThere = { [weak self] in self?.addresses[$0] != nil }
         surfaces.isConnected = { [listeners] in listeners.hasProgram(of: $0) }
         surfaces.isUnderWay = { [weak self] key in self?.isUnderWay(key) == true }
     }
 
+    /// Nothing is sent any more.
     func end() {
         hasEnded = true
         rounds.end()
@@ -184,6 +184,7 @@ final class BridgeCore {
         surfaces.flush()
     }
 
+    /// The element of a key, unless it is gone.
     private func find(_ key: Surface.ElementKey) -> (service: BridgedService, position: Int)? {
         guard let service = services.values.first(where: { $0.own.number == key.service }),
             let position = service.elements.firstIndex(where: { $0.definition.id == key.id })
@@ -207,6 +208,7 @@ final class BridgeCore {
 
     // MARK: - Problems
 
+    /// The most problems of an element that are told.
     private static let mostTold = 16
 
     /// A flood of one problem is told once, until the service is connected again.

@@ -10,6 +10,7 @@ struct DatagramSockets: Sendable {
 
     /// The next power of two above the largest datagram.
     private static let receiveByteCount = 1 << 16
+    /// How many datagrams are read at once.
     private static let batchCount = 8
 
     /// Opens the sockets.
@@ -21,7 +22,7 @@ struct DatagramSockets: Sendable {
     /// - Throws: ``OSCBridgeError`` if the port cannot be had.
     static func bind(
         port: Int, isOpen: Bool, on loop: any EventLoop,
-        _ core: NIOLoopBoundBox<BridgeCore>, tell: @escaping @Sendable (KeptChannel.Event) -> Void
+        _ core: NIOLoopBound<BridgeCore>, tell: @escaping @Sendable (KeptChannel.Event) -> Void
     ) async throws(OSCBridgeError) -> DatagramSockets {
         @Sendable func open(_ host: String, _ port: Int) async throws -> any Channel {
             var bootstrap = DatagramBootstrap(group: loop)
@@ -71,6 +72,7 @@ struct DatagramSockets: Sendable {
         }
     }
 
+    /// The socket that reaches an address; `nil` if none does.
     func channel(to address: SocketAddress) -> (any Channel)? {
         channels.map(\.channel).first { $0.localAddress?.protocol == address.protocol }
     }

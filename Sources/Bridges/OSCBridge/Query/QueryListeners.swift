@@ -16,16 +16,6 @@ final class QueryListeners {
         case removed = "PATH_REMOVED"
     }
 
-    private final class Listener {
-        let socket: WebSocketConnection
-        var addresses: Set<String> = []
-        /// Addresses of which it has yet to be told the newest message, because it takes them more slowly than they come,
-        /// or its host moves the element.
-        var missed: [String: ByteBuffer] = [:]
-
-        init(_ socket: WebSocketConnection) { self.socket = socket }
-    }
-
     private struct Command: Decodable {
         // The names of OSCQuery.
         let COMMAND: String
@@ -35,32 +25,34 @@ final class QueryListeners {
     /// The most addresses that a program listens to: as many as there can be.
     static let mostAddresses = 32_768
 
-    /// Whether an element has that address.
-    var isThere: (String) -> Bool = { _ in false }
-
-    private var listeners: [UInt64: Listener] = [:]
+    private var listeners: [UInt64: QueryListener] = [:]
     /// How many listen to each address.
     private var counts: [String: Int] = [:]
 
-    func hasProgram(of host: IPAddress) -> Bool { listeners.values.contains { $0.socket.host == host } }
+    var count: Int { listeners.count }
+
+    func hasProgram(of host: IPAddress) -> Bool { listeners.values.contains { $0.host == host } }
 
     func listens(to address: String) -> Bool { counts[address] != nil }
 
-    func add(_ socket: WebSocketConnection) {
-        let listener = Listener(socket)
-        listeners[socket.id] = listener
-        // The socket lets go of them when it closes.
-        socket.onText = { [self] text in receive(text, from: listener) }
-        // OSC of extensions that HOST_INFO does not name.
-        socket.ignoreBinary()
-        socket.onWritable = { [self] in catchUp(listener) }
-        socket.onClose = { [self] in
-            listeners[listener.socket.id] = nil
-            for address in listener.addresses { drop(address) }
+    func add(_ listener: QueryListener) {
+        listeners[listener.id] = listener
+        listener.onWritable = { [weak self, weak listener] in
+            if let self, let listener { catchUp(listener) }
         }
     }
 
-    private func receive(_ text: ByteBuffer, from listener: Listener) {
+    func isWritable(_ id: UInt64) { listeners[id]?.note(isWritable: true) }
+
+    func remove(_ id: UInt64) {
+        for address in listeners.removeValue(forKey: id)?.addresses ?? [] { drop(address) }
+    }
+
+    /// Takes what a program sent.
+    ///
+    /// - Parameter isThere: whether an element has that address.
+    func receive(_ text: ByteBuffer, from id: UInt64, _ isThere: (String) -> Bool) {
+        guard let listener = listeners[id] else { return }
         // Others are of extensions that HOST_INFO does not name, with data of their own.
         guard let command = try? JSONDecoder().decode(Command.self, from: Data(buffer: text)) else { return }
         let address = QueryTree.withoutSlashes(command.DATA)
@@ -89,8 +81,8 @@ final class QueryListeners {
         guard counts[address] != nil else { return }
         let frame = EncodedFrame(binary: message)
         for listener in listeners.values where listener.addresses.contains(address) {
-            if listener.socket.isWritable, !isMoved(listener.socket.host) {
-                listener.socket.send(frame)
+            if listener.isWritable, !isMoved(listener.host) {
+                listener.send(frame)
             } else {
                 listener.missed[address] = message
             }
@@ -102,14 +94,15 @@ final class QueryListeners {
     /// - Parameter isKnown: whether its value is what was sent from there.
     func rest(_ address: String, _ host: IPAddress, isKnown: Bool) {
         guard counts[address] != nil else { return }
-        for listener in listeners.values where listener.socket.host == host {
+        for listener in listeners.values where listener.host == host {
             if isKnown { listener.missed[address] = nil } else { catchUp(listener) }
         }
     }
 
-    private func catchUp(_ listener: Listener) {
-        while listener.socket.isWritable, let (_, message) = listener.missed.popFirst() {
-            listener.socket.send(EncodedFrame(binary: message))
+    private func catchUp(_ listener: QueryListener) {
+        while listener.isWritable, let (address, message) = listener.missed.popFirst() {
+            _ = address
+            listener.send(EncodedFrame(binary: message))
         }
     }
 
@@ -118,7 +111,7 @@ final class QueryListeners {
         guard !listeners.isEmpty else { return }
         let text = JSONText.object([("COMMAND", .string(change.rawValue)), ("DATA", .string(address))]).text
         let frame = EncodedFrame(text: ByteBuffer(string: text))
-        for listener in listeners.values { listener.socket.send(frame) }
+        for listener in listeners.values { listener.send(frame) }
     }
 
     /// Nobody listens to these addresses any more.

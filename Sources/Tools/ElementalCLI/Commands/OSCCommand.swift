@@ -97,11 +97,13 @@ struct OSCCommand: ReportingCommand {
             let options = options
             let values = BridgeReport(console: console, prints: prints, setsElements: control)
             let report = OSCReport(console: console, options: options, values: values)
-            let followed = try await services.makeFollower(for: deputy, console, output) {
-                $0.connect.eventLoopGroup = $0.connect.eventLoopGroup.next()
+            let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
+                let followed = try await services.makeFollower(for: deputy, console, output) {
+                    $0.connect.eventLoopGroup = loop
+                }
+                values.follow(followed)
+                return followed.follower
             }
-            values.follow(followed)
-            let bridge = try OSCBridge(followed.follower, options, logger: output.logger)
             bridge.onEvent { report.note($0) }
             try await bridge.run()
         }
