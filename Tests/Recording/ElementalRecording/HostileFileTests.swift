@@ -25,9 +25,9 @@ struct HostileFileTests {
         }
     }
 
-    /// All values of a file in memory.
+    /// All values of a file with these bytes.
     private func values(_ bytes: [UInt8]) throws -> (recording: Recording, values: [ElementValue]) {
-        let source = MemoryBytes(bytes: bytes)
+        let source = try RecordingFile(of: bytes)
         let recording = try Recording(source, "memory")
         let reader = ItemReader(recording, source)
         var values: [ElementValue] = []
@@ -57,7 +57,7 @@ struct HostileFileTests {
         for entry in stride(from: list + 4, to: list + 4 + number(at: list, 4), by: 10) {
             bytes.replaceSubrange(entry + 2..<entry + 10, with: [UInt8](repeating: 0xFF, count: 8))
         }
-        let recording = try Recording(MemoryBytes(bytes: bytes), "memory")
+        let recording = try Recording(RecordingFile(of: bytes), "memory")
         #expect(recording.valueCount == .max && recording.contents.eventCount == .max)
     }
 
@@ -111,7 +111,7 @@ struct HostileFileTests {
         let read = try values(Array(bytes.dropLast(37)))
         #expect(read.values.first == .double(7.0))
         #expect(read.recording.damageCount == 0, "messages are skipped where only counts are wanted")
-        var cursor = MCAPCursor(MemoryBytes(bytes: bytes))
+        var cursor = MCAPCursor(try RecordingFile(of: bytes))
         while try cursor.next() != nil {}
         #expect(cursor.damagedChunkCount == 1)
     }
@@ -182,5 +182,13 @@ struct HostileFileTests {
         for key in ["id", "name", "type", "access", "transport", "position", "catalogue", "instance"] {
             #expect(try channel { $0[key] = nil } == nil)
         }
+    }
+}
+
+extension RecordingFile {
+    /// A file with these bytes, which is gone with this object.
+    convenience init(of bytes: [UInt8]) throws(RecordingError) {
+        try self.init(besides: FileManager.default.temporaryDirectory.appending(path: "recording").path)
+        try append(bytes)
     }
 }

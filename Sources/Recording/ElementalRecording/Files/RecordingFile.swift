@@ -1,24 +1,7 @@
 internal import Support
 
-/// Bytes that are read from any place: a file, or memory.
-protocol ByteSource {
-    var byteCount: UInt64 { get }
-    /// Reads so many bytes, or those up to the end.
-    func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8]
-}
-
-struct MemoryBytes: ByteSource {
-    let bytes: [UInt8]
-
-    var byteCount: UInt64 { UInt64(bytes.count) }
-
-    func read(at offset: UInt64, _ count: Int) -> [UInt8] {
-        offset < byteCount ? Array(bytes[Int(offset)...].prefix(count)) : []
-    }
-}
-
 /// A file that is recorded or read. Its calls block, so it belongs to a thread that may.
-final class RecordingFile: ByteSource {
+final class RecordingFile {
     let path: String
     private let descriptor: CInt
     /// How long the file is: where the next byte goes. Of one that is read, how long it was when it was opened.
@@ -39,9 +22,7 @@ final class RecordingFile: ByteSource {
         byteCount = UInt64(max(0, status.st_size))
     }
 
-    /// Makes the file.
-    ///
-    /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/fileExists`` if it is there already.
+    /// Makes the file, which must not be there.
     init(creating path: String) throws(RecordingError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0o666)
@@ -60,6 +41,7 @@ final class RecordingFile: ByteSource {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// Reads so many bytes, or those up to the end.
     func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8] {
         if isCancelled.withLock({ $0 }) { throw RecordingError(.cancelled, "reading \(path) was cancelled") }
         var failure: CInt?
@@ -75,9 +57,7 @@ final class RecordingFile: ByteSource {
         return bytes
     }
 
-    /// Writes all bytes at the end.
-    ///
-    /// - Throws: ``RecordingError``; a part of the bytes may be in the file then.
+    /// If it throws, a part of the bytes may be in the file.
     func append(_ bytes: [UInt8]) throws(RecordingError) {
         var written = 0
         while written < bytes.count {
@@ -117,11 +97,7 @@ final class RecordingFile: ByteSource {
 }
 
 extension RecordingError {
-    /// What the system said about a file, and what to do.
-    ///
-    /// - Parameters:
-    ///   - action: what was tried, as in "record to".
-    ///   - error: `errno`.
+    /// - Parameter action: what was tried, as in "record to".
     init(_ path: String, cannot action: String, _ error: CInt) {
         let (code, reason): (Code, String) =
             switch error {

@@ -1,3 +1,4 @@
+internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
@@ -22,15 +23,10 @@ extension ElementValue {
             bytes += "\"}".utf8
             return
         }
-        switch plainForm {
-        case .integer(let digits): bytes += digits.utf8
-        case .float(let number): bytes += JSONText(number).text.utf8
-        case .double(let number): bytes += JSONText(number).text.utf8
-        case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .text(let text): bytes += JSONText.string(text).text.utf8
-        case .floats(let numbers) where numbers.count <= Self.components.count:
+        if type.isVector, case .floats(let numbers) = plainForm {
             bytes += JSONText.object(zip(Self.components, numbers).map { ($0, JSONText($1)) }).text.utf8
-        case .floats(let numbers): bytes += JSONText.array(numbers.map { JSONText($0) }).text.utf8
+        } else {
+            bytes += json.text.utf8
         }
         bytes += "}".utf8
     }

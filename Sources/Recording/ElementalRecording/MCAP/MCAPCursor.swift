@@ -22,7 +22,7 @@ struct MCAPCursor {
     private static let longestRecord = 4 << 20
     private static let windowByteCount = 256 << 10
 
-    private let source: any ByteSource
+    private let source: RecordingFile
     private var window: [UInt8] = []
     private var windowStart: UInt64 = 0
     /// Where the next record begins.
@@ -39,21 +39,20 @@ struct MCAPCursor {
     /// Whether messages come without their data, which is faster.
     var skipsMessageData = false
 
-    init(_ source: any ByteSource, at offset: UInt64 = UInt64(MCAP.magic.count), end: UInt64? = nil) {
+    init(_ source: RecordingFile, at offset: UInt64 = UInt64(MCAP.magic.count), end: UInt64? = nil) {
         self.source = source
         self.offset = offset
         self.end = min(end ?? source.byteCount, source.byteCount)
     }
 
-    /// Throws unless the file begins as MCAP files do.
-    static func checkMagic(of source: any ByteSource, _ path: String) throws(RecordingError) {
+    static func checkMagic(of source: RecordingFile, _ path: String) throws(RecordingError) {
         guard try source.read(at: 0, MCAP.magic.count) == MCAP.magic else {
             throw RecordingError(.notMCAP, "\(path) is not an MCAP file: it does not begin as one")
         }
     }
 
     /// Where the summary begins; 0 if the file says that it has none, `nil` if it has no end.
-    static func summaryStart(of source: any ByteSource) throws(RecordingError) -> UInt64? {
+    static func summaryStart(of source: RecordingFile) throws(RecordingError) -> UInt64? {
         let end = UInt64(MCAP.footerByteCount + MCAP.magic.count)
         guard source.byteCount >= end + UInt64(MCAP.magic.count) else { return nil }
         var cursor = MCAPCursor(source, at: source.byteCount - end)
@@ -150,11 +149,11 @@ struct MCAPCursor {
     private mutating func record(
         _ opcode: MCAP.Opcode?, _ content: UInt64, _ length: UInt64
     ) throws(RecordingError) -> Record? {
-        let isWanted: Bool
-        switch opcode {
-        case .schema, .channel, .chunkIndex, .statistics, .footer, .dataEnd, .message: isWanted = true
-        default: isWanted = false
-        }
+        let isWanted =
+            switch opcode {
+            case .schema, .channel, .chunkIndex, .statistics, .footer, .dataEnd, .message: true
+            default: false
+            }
         let longest = opcode == .message ? Self.longestMessage : Self.longestRecord
         guard isWanted, length <= UInt64(longest) else {
             if isWanted { skippedRecordCount += 1 }
@@ -197,9 +196,7 @@ struct MCAPCursor {
         }
     }
 
-    /// Brings bytes of the file into the window.
-    ///
-    /// - Returns: what `body` makes of them; `nil` if the file does not have them.
+    /// What `body` makes of bytes of the file; `nil` if the file does not have them.
     private mutating func bytes<Result>(
         at place: UInt64, _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RecordingError) -> Result? {

@@ -12,7 +12,6 @@ enum MCAP {
         case metadata, metadataIndex, summaryOffset, dataEnd
     }
 
-    /// The bytes before a record's content.
     static let recordHeaderByteCount = 9
     /// The bytes before a message's own data: channel, sequence and two times.
     static let messageHeaderByteCount = 22

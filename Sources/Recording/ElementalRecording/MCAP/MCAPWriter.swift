@@ -6,9 +6,7 @@ internal import Support
 /// of its own.
 // Unchecked because one thread uses it.
 final class MCAPWriter: @unchecked Sendable {
-    /// The bytes of records after which a chunk ends.
     private let chunkLimit: Int
-    /// The most bytes of the file; `nil` for no limit.
     private let maximumByteCount: UInt64?
     private let file: RecordingFile
 
@@ -36,9 +34,6 @@ final class MCAPWriter: @unchecked Sendable {
     /// The end of all that is complete.
     private var end: UInt64
 
-    /// Begins a file.
-    ///
-    /// - Throws: ``RecordingError`` if it cannot be written.
     init(_ file: RecordingFile, library: String, maximumByteCount: UInt64? = nil) throws(RecordingError) {
         self.file = file
         self.maximumByteCount = maximumByteCount
@@ -77,17 +72,12 @@ final class MCAPWriter: @unchecked Sendable {
         statistics.messageCounts[channel.id] = 0
     }
 
-    /// Adds a message to the chunk.
-    ///
     /// - Parameter content: appends the message's data.
     func addMessage(_ channel: UInt16, at time: UInt64, _ content: (inout [UInt8]) -> Void) {
         entries[channel, default: []].append((time, UInt64(chunk.count)))
         let sequence = UInt32(truncatingIfNeeded: statistics.messageCounts[channel] ?? 0)
         chunk.add(.message) { bytes in
-            bytes.add(channel)
-            bytes.add(sequence)
-            bytes.add(time)
-            bytes.add(time)
+            bytes.addAll(channel, sequence, time, time)
             content(&bytes)
         }
         chunkTimes = (min(chunkTimes?.start ?? time, time), max(chunkTimes?.end ?? time, time))
@@ -172,10 +162,7 @@ final class MCAPWriter: @unchecked Sendable {
             index.add(.messageIndex) { index in
                 index.add(channel)
                 index.addCounted { index in
-                    for entry in entries {
-                        index.add(entry.time)
-                        index.add(entry.offset)
-                    }
+                    for entry in entries { index.addAll(entry.time, entry.offset) }
                 }
             }
         }

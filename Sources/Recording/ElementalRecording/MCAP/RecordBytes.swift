@@ -33,8 +33,7 @@ extension [UInt8] {
     /// A record with its opcode and length.
     mutating func add(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
         let start = count
-        add(opcode.rawValue)
-        add(UInt64(0))
+        addAll(opcode.rawValue, UInt64(0))
         body(&self)
         set(UInt64(count - start - MCAP.recordHeaderByteCount), at: start + 1)
     }

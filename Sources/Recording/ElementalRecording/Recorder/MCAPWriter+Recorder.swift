@@ -21,8 +21,6 @@ extension MCAPWriter {
         Int(written.messageCount - (written.messageCounts[RecordQueue.eventChannel] ?? 0))
     }
 
-    /// Writes entries.
-    ///
     /// - Parameter flushes: whether everything is to be in the file then.
     /// - Throws: ``RecordingError``, after which nothing but ``finish(_:lostCount:_:)`` may follow.
     func write(_ entries: [RecordQueue.Entry], flushes: Bool) throws(RecordingError) {
@@ -41,12 +39,7 @@ extension MCAPWriter {
         if flushes { try flush() }
     }
 
-    /// Ends the recording.
-    ///
-    /// - Parameters:
-    ///   - failure: why writing ended; `nil` if it did not.
-    ///   - lostCount: how many values came and are not in the file.
-    /// - Throws: ``RecordingError`` if the file has not even got an end.
+    /// - Parameter failure: why writing ended; `nil` if it did not.
     func finish(_ failure: RecordingError?, lostCount: Int, _ clock: RecordingClock) throws(RecordingError) {
         if failure == nil || failure?.code == .limitReached {
             reservedByteCount = 0

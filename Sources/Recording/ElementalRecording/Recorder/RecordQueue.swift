@@ -44,9 +44,7 @@ struct RecordQueue {
     private(set) var valueCount = 0
     private(set) var lostCount = 0
 
-    /// - Parameters:
-    ///   - names: those of the elements to record; empty for all.
-    ///   - limit: the most bytes that wait.
+    /// - Parameter names: those of the elements to record; empty for all.
     init(names: [String], limit: Int) {
         self.names = names
         self.limit = limit
@@ -54,7 +52,6 @@ struct RecordQueue {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Everything that waits, which is then no longer here.
     mutating func take() -> [Entry] {
         tellLost(at: lastTime)
         byteCount = 0
@@ -78,8 +75,6 @@ struct RecordQueue {
         untold = 0
     }
 
-    /// Adds a value, unless its element is not recorded.
-    ///
     /// - Parameter now: the time, asked only if the value is one to be recorded.
     mutating func add(_ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, at now: () -> UInt64) {
         guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else { return }

@@ -12,7 +12,7 @@ extension Recording {
     }
 
     /// It blocks.
-    func readEvents(_ source: any ByteSource, _ limit: Int) throws(RecordingError) -> [RecordedItem] {
+    func readEvents(_ source: RecordingFile, _ limit: Int) throws(RecordingError) -> [RecordedItem] {
         var items: [RecordedItem] = []
         let reader = ItemReader(self, source)
         let begin = UInt64(MCAP.magic.count)
@@ -33,7 +33,7 @@ extension Recording {
     }
 
     /// The chunks that may have events; `nil` if the file has no index that tells.
-    private func chunks(_ source: any ByteSource) throws(RecordingError) -> [Range<UInt64>]? {
+    private func chunks(_ source: RecordingFile) throws(RecordingError) -> [Range<UInt64>]? {
         guard isComplete, let start = try MCAPCursor.summaryStart(of: source), start != 0 else { return nil }
         var chunks: [Range<UInt64>] = []
         var cursor = MCAPCursor(source, at: start)

@@ -53,7 +53,7 @@ final class ItemReader: @unchecked Sendable {
     private let losses: RecordingLosses
 
     /// - Parameter source: what is read instead of the file.
-    init(_ recording: Recording, _ source: (any ByteSource)? = nil, losses: RecordingLosses = RecordingLosses()) {
+    init(_ recording: Recording, _ source: RecordingFile? = nil, losses: RecordingLosses = RecordingLosses()) {
         self.recording = recording
         self.losses = losses
         cursor = source.map { MCAPCursor($0) }

@@ -64,7 +64,7 @@ public struct Recording: Sendable {
     }
 
     /// Reads what the file has. It blocks.
-    init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
+    init(_ source: RecordingFile, _ path: String) throws(RecordingError) {
         self.path = path
         byteCount = source.byteCount
         contents = try RecordingContents(source, path)

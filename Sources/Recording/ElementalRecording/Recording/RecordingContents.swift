@@ -24,7 +24,7 @@ struct RecordingContents {
     private var channelBytes = 0
     private let path: String
 
-    init(_ source: any ByteSource, _ path: String) throws(RecordingError) {
+    init(_ source: RecordingFile, _ path: String) throws(RecordingError) {
         self.path = path
         try MCAPCursor.checkMagic(of: source, path)
         let summary = try MCAPCursor.summaryStart(of: source)
@@ -48,7 +48,7 @@ struct RecordingContents {
     }
 
     /// - Returns: whether the summary has what is needed.
-    private mutating func readSummary(_ source: any ByteSource, at start: UInt64) throws(RecordingError) -> Bool {
+    private mutating func readSummary(_ source: RecordingFile, at start: UInt64) throws(RecordingError) -> Bool {
         guard start > 0, start < source.byteCount else { return false }
         var cursor = MCAPCursor(source, at: start)
         var statistics: MCAP.Statistics?
@@ -68,7 +68,7 @@ struct RecordingContents {
         return true
     }
 
-    private mutating func readThrough(_ source: any ByteSource) throws(RecordingError) {
+    private mutating func readThrough(_ source: RecordingFile) throws(RecordingError) {
         var cursor = MCAPCursor(source)
         cursor.skipsMessageData = true
         var times: (start: UInt64, end: UInt64)?
@@ -89,7 +89,7 @@ struct RecordingContents {
 
     // MARK: - What the channels are
 
-    private mutating func sortChannels(_ source: any ByteSource) throws(RecordingError) {
+    private mutating func sortChannels(_ source: RecordingFile) throws(RecordingError) {
         var own: [(id: UInt16, channel: RecordedChannel)] = []
         var foreign: [UInt16] = []
         for (id, channel) in channels.sorted(by: { $0.key < $1.key }) {
@@ -134,7 +134,7 @@ struct RecordingContents {
     }
 
     /// Makes one service of the channels of others: an element for each topic, with the type of its first message that is JSON.
-    private mutating func addForeign(_ ids: [UInt16], _ source: any ByteSource) throws(RecordingError) {
+    private mutating func addForeign(_ ids: [UInt16], _ source: RecordingFile) throws(RecordingError) {
         let samples = try forms(of: Set(ids), source)
         var elements: [ElementDefinition] = []
         var valueCounts: [Int] = []
@@ -170,7 +170,7 @@ struct RecordingContents {
 
     /// Looks at the first message of each channel that can be read.
     private mutating func forms(
-        of ids: Set<UInt16>, _ source: any ByteSource
+        of ids: Set<UInt16>, _ source: RecordingFile
     ) throws(RecordingError) -> [UInt16: (form: MessageForm, type: ElementType)] {
         var missing = Dictionary(uniqueKeysWithValues: ids.map { ($0, Self.mostSamples) })
         var forms: [UInt16: (form: MessageForm, type: ElementType)] = [:]

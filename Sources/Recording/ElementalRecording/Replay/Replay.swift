@@ -131,11 +131,7 @@ struct ReplaySchedule: Sendable {
     /// From the beginning of a round to that of the next, in nanoseconds of the recording.
     private var period: Int64 { (duration > start ? duration - start : 0).clampedSum(interval) }
 
-    /// When something is due, from the replay's beginning.
-    ///
-    /// - Parameters:
-    ///   - time: in the recording.
-    ///   - round: the number of the round, from 0.
+    /// When what has that time in the recording is due in a round, from the replay's beginning.
     func due(_ time: Duration, round: Int) -> Duration {
         let inRound = max(0, time.nanoseconds - start)
         let nanoseconds = (Double(inRound) + Double(period) * Double(round)) / speed

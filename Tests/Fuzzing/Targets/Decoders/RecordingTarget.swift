@@ -81,7 +81,7 @@ enum RecordingTarget: FuzzTarget {
 
     static func run(_ input: UnsafeRawBufferPointer) {
         let bytes = Array(input)
-        let source = MemoryBytes(bytes: bytes)
+        guard let source = try? RecordingFile(of: bytes) else { fatalError("no file for the input") }
         guard let recording = try? Recording(source, "fuzz") else { return }
         check(recording.services.count * 16 <= bytes.count, "more services than bytes")
         let reader = ItemReader(recording, source)
@@ -111,5 +111,13 @@ enum RecordingTarget: FuzzTarget {
             check(read?.description == value.description, "a value that changes")
         }
         _ = MessageForm.inferred(from: Array(bytes.dropFirst(8)))
+    }
+}
+
+extension RecordingFile {
+    /// A file with these bytes, which is gone with this object.
+    convenience init(of bytes: [UInt8]) throws(RecordingError) {
+        try self.init(besides: FileManager.default.temporaryDirectory.appending(path: "recording").path)
+        try append(bytes)
     }
 }
