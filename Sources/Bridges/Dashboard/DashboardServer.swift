@@ -11,14 +11,7 @@ package final class DashboardServer: Sendable {
     private let web: WebServer
     private let board: NIOLoopBoundBox<Board>
 
-    /// - Parameters:
-    ///   - sessions: the services that pages show, not running yet. Their connections have one event loop, which becomes
-    ///     that of the pages too.
-    ///   - metrics: what `/metrics` tells.
-    ///   - pairings: where to note what a person pairs from a page.
-    ///   - policy: what pages may do.
-    ///   - options: where and for whom to serve.
-    ///   - hostName: this machine's name, for the page's title.
+    /// - Parameter sessions: not running yet. The one event loop of their connections becomes that of the pages too.
     package init(
         _ sessions: Follower, metrics: ServiceMetrics, pairings: PagePairings, policy: BoardPolicy,
         web options: WebServerOptions, hostName: String, logger: Logger
@@ -35,10 +28,8 @@ package final class DashboardServer: Sendable {
         routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
         routes.onSocket = { board.value.add($0) }
         web = WebServer(options, routes: routes, on: loop, logger: logger)
-        sessions.onEvent { event in
-            metrics.note(event)
-            if loop.inEventLoop { board.value.note(event) } else { loop.execute { board.value.note(event) } }
-        }
+        sessions.onEvent { metrics.note($0) }
+        sessions.onEvent(on: loop) { board.value.note($0) }
     }
 
     /// The files of the page, which are in the folder Page and part of the program.
@@ -53,15 +44,10 @@ package final class DashboardServer: Sendable {
             })
     }()
 
-    /// Begins to listen. Call it once, before ``run()``.
-    ///
-    /// - Returns: the address and the port.
-    /// - Throws: ``WebServerError`` if it cannot; the server has to be stopped all the same.
+    /// Begins to listen. Call it once, before ``run()``. The server has to be stopped also if it throws.
     package func start() async throws -> (host: String, port: Int) { try await web.start() }
 
     /// Follows the services and serves pages until the task is cancelled.
-    ///
-    /// - Throws: ``ElementalError`` if a service's name is none.
     package func run() async throws {
         let quality = web.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
             [board] _ in board.value.tellQuality()

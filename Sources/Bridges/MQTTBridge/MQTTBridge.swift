@@ -1,7 +1,7 @@
 public import Elemental
 public import ElementalFollowing
 public import MQTT
-package import NIOCore
+internal import NIOCore
 internal import Support
 
 /// Shows services to an MQTT broker: the values of their elements are retained messages, and messages set elements.
@@ -47,11 +47,8 @@ public final class MQTTBridge: Sendable {
         try self.init(Follower(subjects, following), broker: broker, connection, options)
     }
 
-    /// Creates a bridge to services that are followed.
-    ///
-    /// - Parameters:
-    ///   - follower: has not been started.
-    ///   - connection: its event loop group is that of the follower, and is one event loop.
+    /// Creates a bridge to services that are followed, by a follower that has not been started. The event loop group of
+    /// both is one event loop.
     package init(
         _ follower: Follower, broker: MQTTAddress, _ connection: MQTTOptions, _ options: MQTTBridgeOptions
     ) throws(MQTTBridgeError) {
@@ -90,9 +87,7 @@ public final class MQTTBridge: Sendable {
             client.onEvent { core.value.take($0) },
             client.onMessage { core.value.take($0) },
         ]
-        follower.onEvent { event in
-            if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
-        }
+        follower.onEvent(on: loop) { core.value.take($0) }
         // Not a child task: it outlives the services, so that the broker can be told.
         let connection = Task { [client] in try await client.run() }
         let result: Result<Void, any Error>

@@ -157,9 +157,7 @@ public final class OSCBridge: Sendable {
                 await loop.run { core.value.surfaces.addNamed(address, channel) }
             }
             events.emit(.listening(port: sockets.port, queryPort: queryPort))
-            follower.onEvent { event in
-                if loop.inEventLoop { core.value.take(event) } else { loop.execute { core.value.take(event) } }
-            }
+            follower.onEvent(on: loop) { core.value.take($0) }
             let publishers = try publishers(port: sockets.port, queryPort)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for publisher in publishers {
@@ -196,7 +194,6 @@ public final class OSCBridge: Sendable {
         socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
     }
 
-    /// A socket was lost, or is restored.
     private func tell(_ event: KeptChannel.Event) {
         switch event {
         case .lost(_, let delay):

@@ -8,28 +8,13 @@ struct MetricsText {
 
     private(set) var bytes: [UInt8] = []
 
-    /// Begins a metric: all its samples follow at once, before the next metric begins.
-    ///
     /// - Parameter help: one sentence, without line breaks and backslashes.
     mutating func begin(_ name: String, _ kind: Kind, _ help: String) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
-    /// Adds a sample.
-    ///
-    /// - Parameters:
-    ///   - labels: the labels as they are written.
-    ///   - value: the value as it is written.
     mutating func add(_ name: String, _ labels: MetricLabels, _ value: String) {
-        append(name)
-        if !labels.text.isEmpty {
-            append("{")
-            append(labels.text)
-            append("}")
-        }
-        append(" ")
-        append(value)
-        append("\n")
+        append("\(name)\(labels.text.isEmpty ? "" : "{\(labels.text)}") \(value)\n")
     }
 
     mutating func add(_ name: String, _ labels: MetricLabels, _ value: Int) { add(name, labels, String(value)) }
@@ -53,27 +38,15 @@ struct MetricLabels: Sendable, Hashable {
         guard !value.isEmpty else { return self }
         var labels = self
         if !text.isEmpty { labels.text += "," }
-        labels.text += name
-        labels.text += "=\""
-        labels.text += Self.escape(value)
-        labels.text += "\""
+        labels.text += "\(name)=\"\(Self.escape(value))\""
         return labels
     }
 
     /// The value between its quotes. Names come from the network and may have any characters. A zero ends the text for
     /// Prometheus' own parser, so it is replaced.
     private static func escape(_ value: String) -> String {
-        var escaped = String.UnicodeScalarView()
-        for scalar in value.unicodeScalars {
-            switch scalar {
-            case "\\": escaped.append(contentsOf: #"\\"#.unicodeScalars)
-            case "\"": escaped.append(contentsOf: #"\""#.unicodeScalars)
-            case "\n": escaped.append(contentsOf: #"\n"#.unicodeScalars)
-            case "\0": escaped.append("\u{FFFD}")
-            default: escaped.append(scalar)
-            }
-        }
-        return String(escaped)
+        let escapes: [Unicode.Scalar: String] = ["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#, "\0": "\u{FFFD}"]
+        return value.unicodeScalars.reduce(into: "") { $0 += escapes[$1] ?? String($1) }
     }
 
     // Byte for byte: texts that only look the same are different labels.

@@ -3,7 +3,6 @@ internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
-/// What is known of one service, as the metrics tell it.
 struct ServiceSeries: Sendable {
     let labels: MetricLabels
     private(set) var isUp = false
@@ -79,7 +78,6 @@ struct ElementSeries: Sendable {
     }
 }
 
-/// How long round trips took, counted in the buckets of a histogram.
 struct RoundTripHistogram: Sendable {
     /// The buckets' upper bounds in nanoseconds, from 50 µs, about the best of a loopback, to 5 s.
     static let bounds: [Int64] = [

@@ -1,6 +1,5 @@
 public import ElementalFollowing
 public import SignalR
-import Support
 
 /// An event of a bridge.
 public enum BridgeEvent: Sendable, CustomStringConvertible {

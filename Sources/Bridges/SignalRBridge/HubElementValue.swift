@@ -1,4 +1,3 @@
-import Elemental
 import ElementalWire
 import SignalR
 
@@ -26,9 +25,7 @@ struct HubElementValue: Encodable, Sendable {
 }
 
 extension HubArguments {
-    /// The first argument as an element value of this type.
-    ///
-    /// - Throws: ``SignalRError/Code/invalidResult`` if there is none or it is of another type.
+    /// - Throws: ``SignalRError/Code/invalidResult`` if there is no first argument or it is of another type.
     func elementValue(of type: ElementType) throws(SignalRError) -> ElementValue {
         try type.visit(DecodingVisitor(arguments: self)).get()
     }

@@ -65,8 +65,6 @@ public final class SignalRBridge: Sendable {
         self.init(options: options, Self.follower(subjects, following), hub: hub)
     }
 
-    /// Creates a bridge to services that are followed.
-    ///
     /// - Parameters:
     ///   - isStrict: whether a service that cannot be bridged ends the bridge.
     ///   - follower: made by ``follower(_:_:)``.

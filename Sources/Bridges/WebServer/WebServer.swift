@@ -35,10 +35,7 @@ package final class WebServer: Sendable {
             ServerCore(options, routes, empty, on: eventLoop, logger: self.logger), eventLoop: eventLoop)
     }
 
-    /// Begins to listen. Once.
-    ///
-    /// - Returns: the address and the port that it listens on.
-    /// - Throws: ``WebServerError``. The server has to be stopped all the same.
+    /// Begins to listen. Once. The server has to be stopped also if it throws.
     @discardableResult
     package func start() async throws -> (host: String, port: Int) {
         let isNew = state.withLock { state in

@@ -28,8 +28,8 @@ struct MappingTests {
             elements: try MQTTElement.all(of: try ElementCatalogue(elements), service),
             pictureTypes: elements.map { _ in pictureType }, retained: RetainedDiscovery(), canSet: canSet,
             choices: components)
-        let (message, problems) = draft.message()
-        return (message, problems.map(\.message))
+        let message = draft.message()
+        return (message, message.problems.map(\.message))
     }
 
     /// What a checker that knows Home Assistant's rules finds in the message, and the platforms of the components.

@@ -27,7 +27,9 @@ final class Board {
     private var viewers: [UInt64: Viewer] = [:]
     private let ticks: Rounds
     /// Why services are not found, or not all of them shown.
-    private var notices = (browsing: String?.none, excess: String?.none)
+    private var notices = (browsing: String?.none, excess: String?.none) {
+        didSet { tell(PageMessage.notice(notice)) }
+    }
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
 
@@ -67,8 +69,6 @@ final class Board {
         }
     }
 
-    /// Ends with the pages.
-    ///
     /// - Returns: pairings that are being given up.
     func end() -> [Task<Void, Never>] {
         hasEnded = true
@@ -209,14 +209,10 @@ final class Board {
         case .state(let key, let state): note(state, of: service(of: key))
         case .browsingFailed(let error, let delay):
             notices.browsing = "\(error.message); the next attempt follows in \(delay.components.seconds) s"
-            tell(PageMessage.notice(notice))
-        case .browsingWorks:
-            notices.browsing = nil
-            tell(PageMessage.notice(notice))
+        case .browsingWorks: notices.browsing = nil
         case .tooMany(let count):
             notices.excess =
                 count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should"
-            tell(PageMessage.notice(notice))
         case .leftOut, .roundTrip: break
         }
     }

@@ -100,8 +100,6 @@ final class BoardService {
         }
     }
 
-    /// The service has another state.
-    ///
     /// - Returns: whether its elements are others than before.
     func take(_ state: FollowedState) -> Bool {
         self.state = state
@@ -196,7 +194,6 @@ final class BoardService {
 }
 
 struct Quality: Sendable, Hashable {
-    /// The newest round trip, of a ping.
     var roundTrip: Duration?
     /// Values a second from the service and to it, since the last look.
     var received = 0.0
@@ -209,7 +206,6 @@ struct Quality: Sendable, Hashable {
 struct QualityMeter {
     private var last: (statistics: DeviceStatistics, time: ContinuousClock.Instant)?
 
-    /// What has happened since the last look.
     mutating func look(at statistics: DeviceStatistics, _ now: ContinuousClock.Instant) -> Quality {
         defer { last = (statistics, now) }
         var quality = Quality()

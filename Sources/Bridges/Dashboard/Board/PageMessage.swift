@@ -98,20 +98,17 @@ extension PageMessage {
 extension ElementDefinition {
     func pageText(isSettable: Bool) -> JSONText {
         func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
+        let choices = choices.map {
+            JSONText.object([("value", $0.value.pageText ?? .null), ("name", .string($0.name))])
+        }
         return .object([
             ("id", .integer(Int(id))), ("name", .string(name)), ("type", .string(type.name)),
             ("transport", .string(transport.rawValue)), ("unit", .string(unit)),
             ("range", range.map { .array([number($0.lowerBound), number($0.upperBound)]) } ?? .null),
-            ("step", step.map(number) ?? .null), ("choices", choicesText),
+            ("step", step.map(number) ?? .null), ("choices", choices.isEmpty ? .null : .array(choices)),
             ("access", .string(access.abbreviation)), ("latest", .bool(latest)),
             ("settable", .bool(isSettable && type != .data && access.contains(.write))),
         ])
-    }
-
-    private var choicesText: JSONText {
-        guard !choices.isEmpty else { return .null }
-        return .array(
-            choices.map { .object([("value", $0.value.pageText ?? .null), ("name", .string($0.name))]) })
     }
 }
 

@@ -21,11 +21,7 @@ package final class PagePairings: Sendable {
     private let logger: Logger
     private let targets: Locked<[String]>
 
-    /// Reads the list. It waits for the disk.
-    ///
-    /// - Parameters:
-    ///   - directory: where the page's identity is; `nil` if it has none, and nothing is kept.
-    ///   - logger: told if the list cannot be written.
+    /// Reads the list, for which it waits for the disk. Without a directory nothing is kept.
     package init(directory: String?, logger: Logger) {
         self.logger = logger
         let file = directory.map { StateFile(directory: $0, name: "page-pairings.json") }

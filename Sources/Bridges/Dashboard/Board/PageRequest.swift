@@ -74,8 +74,6 @@ enum PageValue: Sendable, Equatable, Decodable {
         }
     }
 
-    /// The value in the element's type.
-    ///
     /// - Throws: ``WireError`` with what would have been accepted.
     func elementValue(of element: ElementDefinition) throws(WireError) -> ElementValue {
         guard element.type != .data else {

@@ -74,7 +74,15 @@ package final class BridgedService<Element: BridgedElement, Reading, Own> {
         return position
     }
 
-    /// What is known of the element at that position.
+    /// The service has said something of an element, and with it what became of what it was sent.
+    ///
+    /// - Returns: the element's position; `nil` for one that is not known.
+    package func answered(_ definition: ElementDefinition) -> Int? {
+        guard let position = position(of: definition) else { return nil }
+        sent.answered(definition)
+        return position
+    }
+
     package subscript(position: Int) -> Reading {
         get { readings[position] }
         _modify { yield &readings[position] }

@@ -20,18 +20,14 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     private let pause: Duration?
     private var waiting: [Service] = []
 
-    /// - Parameters:
-    ///   - interval: the minimum time between two rounds.
-    ///   - pause: how long the other side has to make room; `nil` if it says itself that it has.
+    /// - Parameter interval: the minimum time between two rounds.
     package init(every interval: Duration, pause: Duration? = nil, on loop: any EventLoop) {
         rounds = Rounds(every: interval, on: loop)
         self.pause = pause
         rounds.onRound = { [weak self] in self?.run() }
     }
 
-    /// Adds a value.
-    ///
-    /// - Returns: `false` if there is no room and it was not accepted.
+    /// - Returns: `false` if there is no room and the value was not accepted.
     package func add(_ value: ElementValue, of element: ElementDefinition, _ service: Service) -> Bool {
         guard service.outbound.add(value, of: element) else { return false }
         guard !service.isWaiting else { return true }
@@ -46,7 +42,6 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
         if !waiting.isEmpty { rounds.ask() }
     }
 
-    /// Forgets which services have values that wait.
     package func removeAll() {
         for service in waiting { service.isWaiting = false }
         waiting = []

@@ -52,7 +52,6 @@ package enum Browsing {
         private var count = 0
         private var isFailing = false
 
-        /// - Returns: the failure's number.
         mutating func begin() -> Int {
             count += 1
             isFailing = true

@@ -66,9 +66,7 @@ extension FollowedService {
     /// Values up to this length do not count.
     private static let shortByteCount = 256
 
-    /// Counts a value in place of the element's former one.
-    ///
-    /// - Returns: whether there is room for it.
+    /// - Returns: whether there is room for a value in place of the element's former one.
     private func hold(_ byteCount: Int, of element: ElementDefinition) -> Bool {
         let isHeld = state.withLock { state in
             let old = state.held[element.id] ?? 0
@@ -230,7 +228,6 @@ extension FollowedService {
         }
     }
 
-    /// Makes the device's next attempt now.
     private func hurry(_ device: ElementalDevice) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await device.reconnect() }

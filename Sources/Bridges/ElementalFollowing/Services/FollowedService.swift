@@ -1,5 +1,4 @@
 internal import Elemental
-internal import ElementalWire
 internal import NIOCore
 internal import Support
 
@@ -38,7 +37,6 @@ final class FollowedService: Sendable {
         /// The bytes of each element's newest value that count, and all of them.
         var held: [Int8: Int] = [:]
         var heldByteCount = 0
-        /// Whether it was told that values are left out.
         var wasToldLeftOut = false
     }
 
@@ -124,9 +122,7 @@ final class FollowedService: Sendable {
         }
     }
 
-    /// Turns to another place where the service may be, if there is one.
-    ///
-    /// - Returns: whether it has not been tried since something changed.
+    /// - Returns: whether the place that is turned to has not been tried since something changed.
     private func turn() -> Bool {
         let place: ServicePlace? = state.withLock { state in
             guard !state.others.isEmpty else { return nil }
@@ -140,8 +136,6 @@ final class FollowedService: Sendable {
         return state.withLock { $0.turns <= $0.others.count }
     }
 
-    /// Waits, unless something has changed since the last attempt began.
-    ///
     /// - Returns: whether the next attempt is made without a word.
     private func pause(_ duration: Duration) async -> Bool {
         _ = await wake.wait(duration, on: loop)
@@ -162,9 +156,7 @@ final class FollowedService: Sendable {
 
 // What the network and the user say. From any thread.
 extension FollowedService {
-    /// Zeroconf says where the service is, and what it is.
-    ///
-    /// - Parameter others: where it may be if it is not there.
+    /// Zeroconf says where the service is, or may be if it is not there, and what it is.
     func update(_ first: ServicePlace, or others: [ServicePlace] = []) {
         let isNews = state.withLock { state in
             let (old, wasListed) = (state.place, state.isListed)
@@ -190,9 +182,7 @@ extension FollowedService {
         if let device { if device.isReconnecting { device.disconnect() } } else { wake.open() }
     }
 
-    /// The next attempt is made now.
-    ///
-    /// - Parameter asked: whether the user asks for it, who is told that it is made.
+    /// - Parameter asked: whether the user asks for the next attempt, who is told that it is made.
     func hurry(asked: Bool = false) {
         if asked { state.withLock { if $0.attachment == nil { $0.wasAsked = true } } }
         wake.open()

@@ -6,12 +6,7 @@ extension Follower {
     /// How long browsing that began anew takes to find again what is there.
     private static let settlingTime = Duration.seconds(5)
 
-    /// Follows what is listed under one service's name, or all, until the task is cancelled.
-    ///
-    /// - Parameters:
-    ///   - service: the service's name; `nil` for all element services.
-    ///   - name: the only instance that counts; `nil` for all.
-    ///   - number: the subject's.
+    /// Follows what is listed under one service's name, or all (`nil`), until the task is cancelled.
     func browse(_ service: String?, name: String?, _ number: Int) async {
         let browser = ElementalBrowser(service, logger: options.connect.logger)
         var trusted = name == nil ? nil : TrustedServices(options.connect.security)
@@ -73,9 +68,7 @@ extension Follower {
         state.withLock { state in Set(state.entries.filter { $0.value.subjects.contains(number) }.keys) }
     }
 
-    /// A subject lists a service.
-    ///
-    /// - Parameter others: where it may be if it is not there.
+    /// A subject lists a service, which may be at other places if it is not at the first.
     func found(_ key: ServiceKey, _ place: ServicePlace, or others: [ServicePlace] = [], by number: Int) {
         let known: FollowedService? = state.withLock { state in
             if state.entries[key] == nil {

@@ -1,5 +1,6 @@
 public import Elemental
 public import ElementalWire
+package import NIOCore
 internal import Support
 
 /// Follows services as they come and go, each over a connection that is restored when it is lost: the base of a bridge
@@ -40,7 +41,6 @@ public final class Follower: Sendable {
         var count = 0
         /// How many were said to be too many.
         var excess = 0
-        /// Called when ``Follower/run()`` ends.
         var endings: [@Sendable () -> Void] = []
     }
 
@@ -67,6 +67,13 @@ public final class Follower: Sendable {
     /// loop in ``FollowerOptions/connect``. Call it before ``run()``.
     public func onEvent(_ observer: @escaping @Sendable (FollowerEvent) -> Void) {
         state.withLock { $0.observers.append(observer) }
+    }
+
+    /// Calls `observer` on that event loop, at once if the event comes there.
+    package func onEvent(on loop: any EventLoop, _ observer: @escaping @Sendable (FollowerEvent) -> Void) {
+        onEvent { event in
+            if loop.inEventLoop { observer(event) } else { loop.execute { observer(event) } }
+        }
     }
 
     /// Follows the services until the task is cancelled; then closes all connections. Call it once.

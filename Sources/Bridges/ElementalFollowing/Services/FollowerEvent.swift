@@ -1,5 +1,4 @@
 public import Elemental
-public import ElementalWire
 
 /// An event of a service that is followed. Names and messages contain text from the network.
 public enum FollowerEvent: Sendable {

@@ -1,5 +1,4 @@
 public import Elemental
-public import ElementalWire
 package import NIOCore
 
 /// How a ``Follower`` follows services.
@@ -63,10 +62,6 @@ public struct FollowerOptions: Sendable {
     }
 
     /// The options of a bridge, which keeps long values itself.
-    ///
-    /// - Parameters:
-    ///   - group: the event loops of the connections.
-    ///   - setsElements: whether the bridge sets elements.
     package init(
         name: String, _ connect: ConnectOptions, on group: (any EventLoopGroup)? = nil, setsElements: Bool
     ) {

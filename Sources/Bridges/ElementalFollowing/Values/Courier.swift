@@ -23,12 +23,10 @@ package final class Courier: Sendable {
     private let changed = Latch()
 
     /// - Parameters:
-    ///   - interval: the shortest time between two values of one element.
     ///   - limit: how many values of one element, not marked latest, may wait.
     ///   - byteLimit: how many bytes the values of all these elements may have together; the newest ones of elements
     ///     marked latest have ``Lanes/newestShare`` times as many.
     ///   - now: the time, for tests that set it.
-    ///   - deliver: delivers a value, and waits until the next one may follow.
     package init(
         interval: Duration, limit: Int, byteLimit: Int, now: @escaping @Sendable () -> Lanes.Instant = { .now },
         deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
@@ -38,7 +36,6 @@ package final class Courier: Sendable {
         self.now = now
     }
 
-    /// Whether the receiver is away, so that nothing can be delivered.
     package var isAway: Bool {
         get { state.withLock { $0.isAway } }
         set {
@@ -52,9 +49,7 @@ package final class Courier: Sendable {
 
     package func holds(_ element: ElementDefinition) -> Bool { state.withLock { $0.lanes.holds(element) } }
 
-    /// Adds a value.
-    ///
-    /// - Returns: `false` if too many are waiting and it was not accepted.
+    /// - Returns: `false` if too many are waiting and the value was not accepted.
     package func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         let isTaken = state.withLock { $0.lanes.add(value, of: element) }
         if isTaken { changed.open() }
@@ -63,7 +58,6 @@ package final class Courier: Sendable {
 
     package func drop(_ element: ElementDefinition) { state.withLock { $0.lanes.drop(element) } }
 
-    /// Delivers until the task is cancelled.
     package func run() async {
         var isClosed = false
         while !Task.isCancelled {

@@ -41,8 +41,6 @@ public struct FollowedValues: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         let buffer: ValueBuffer
 
-        public mutating func next() async -> FollowedValue? { await buffer.next() }
-
         public mutating func next(isolation actor: isolated (any Actor)?) async -> FollowedValue? {
             await buffer.next()
         }

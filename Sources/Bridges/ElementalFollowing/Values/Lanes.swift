@@ -38,7 +38,6 @@ package struct Lanes {
     private let interval: Duration
     private let keeping: Keeping
     private var lanes: [Lane] = []
-    /// Positions in ``lanes``; none where no value of the element came yet.
     private var positions: [Int8: Int] = [:]
     private var last: UInt64 = 0
     /// Of the values that wait in their order.
@@ -51,9 +50,7 @@ package struct Lanes {
     /// Newest values up to this length always have room.
     private static let shortByteCount = 256
 
-    /// - Parameters:
-    ///   - interval: the shortest time between two values of one element.
-    ///   - keeping: what waits in a lane.
+    /// - Parameter interval: the shortest time between two values of one element.
     package init(interval: Duration, keeping: Keeping) {
         self.interval = interval
         self.keeping = keeping

@@ -53,8 +53,6 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
         return byteCount >= record.limit
     }
 
-    /// The connection was lost.
-    ///
     /// - Parameter isByPeer: whether the peer ended it with an error.
     /// - Returns: the element of which a value is too large and its bytes, if that is clear now.
     package mutating func connectionLost(isByPeer: Bool, at now: Instant) -> (id: ID, byteCount: Int)? {

@@ -60,7 +60,6 @@ package final class SentValues {
     /// Called with what became of each value, in their order.
     package var onOutcome: (ElementDefinition, Outcome) -> Void = { _, _ in }
 
-    /// How long values wait for room before they are tried again.
     private static let retryTime = TimeAmount.milliseconds(2)
     /// How long a service that says what it takes may do so before it is asked.
     package static let patience = TimeAmount.milliseconds(100)
@@ -79,9 +78,7 @@ package final class SentValues {
     private var device: ElementalDevice?
     private let ask: Ask
 
-    /// Waits until the service has handled the values.
-    ///
-    /// - Throws: why it is not known that it has.
+    /// Waits until the service has handled the values, or throws why that is not known.
     typealias Ask =
         @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async throws(ElementalError)
         -> Void

@@ -59,20 +59,14 @@ extension BridgeCore {
         return service.own.isSubscribed ? [] : filters(of: service)
     }
 
-    private struct Made: Sendable {
-        let message: DiscoveryMessage
-        let payload: ByteBuffer
-        let problems: [MQTTBridgeError]
-        /// What was told before.
-        let earlier: RetainedDiscovery
-    }
-
     /// Puts the message together, away from the event loop, and publishes one before it that removes what is not in it.
     ///
     /// - Returns: `nil` if the broker did not take it.
-    private static func publishRemovals(of draft: DiscoveryDraft, _ client: MQTTClient) async -> Made? {
-        let (message, problems) = draft.message()
-        let removals = draft.retained.removals(for: message.components)
+    private static func publishRemovals(
+        of draft: DiscoveryDraft, _ client: MQTTClient
+    ) async -> (message: DiscoveryMessage, payload: ByteBuffer)? {
+        let message = draft.message()
+        let removals = draft.retained.removals(for: message)
         if !removals.isEmpty {
             do throws(MQTTError) {
                 // Waits for the answer: both messages are for the same topic, of which the newest would be left.
@@ -82,27 +76,27 @@ extension BridgeCore {
                 return nil
             }
         }
-        return Made(message: message, payload: message.payload(), problems: problems, earlier: draft.retained)
+        return (message, message.payload())
     }
 
-    private func announced(_ made: Made?, _ service: BridgedService) {
+    private func announced(_ made: (message: DiscoveryMessage, payload: ByteBuffer)?, _ service: BridgedService) {
         guard isConnected else { return }
         guard let made, publish(made.payload, to: service.own.topics.config) else {
             service.own.mustRepeat.insert(.announcement)
             return repeatSoon()
         }
-        for problem in made.problems { emit(.notShown(service.key, problem)) }
+        for problem in made.message.problems { emit(.notShown(service.key, problem)) }
         service.own.published = made.payload
         service.own.others = []
         let present = Set(service.elements.map(\.valueTopic.name))
-        for (_, topic) in made.earlier.valueTopics where service.own.topics.isValue(topic) && !present.contains(topic) {
+        for topic in made.message.draft.retained.valueTopics.values
+        where service.own.topics.isValue(topic) && !present.contains(topic) {
             service.own.stale.insert(topic)
         }
         removeStale(of: service)
-        service.own.retained = RetainedDiscovery(made.message)
+        service.own.retained = RetainedDiscovery(platforms: made.message.platforms)
     }
 
-    /// Empties the topics of elements that are no more.
     func removeStale(of service: BridgedService) {
         guard isConnected else { return }
         for name in service.own.stale {

@@ -9,13 +9,6 @@ extension BridgeCore {
     /// Half of what may wait for the broker. A larger value would wait for room that there never is.
     private static let longestPayload = 4 << 20
 
-    func take(_ value: ElementValue, of definition: ElementDefinition, _ service: BridgedService) {
-        guard let position = service.position(of: definition) else { return }
-        // The service has said what became of what it was sent.
-        service.sent.answered(definition)
-        show(value, at: position, service)
-    }
-
     /// A value is the element's newest, and passes to the broker.
     func show(_ value: ElementValue, at position: Int, _ service: BridgedService) {
         service[position].newest = value
@@ -114,13 +107,6 @@ extension BridgeCore {
         tell(.notPassed(reason), element.definition, isForService: true, service)
         publish(ByteBuffer(string: "\(reason)"), to: element.refusedTopic, isRetained: false)
         showAgain(position, service)
-    }
-
-    /// The service did not take a value. What the element's value is follows.
-    func take(_ refusal: ValueRefusal, of definition: ElementDefinition, _ service: BridgedService) {
-        guard let position = service.position(of: definition) else { return }
-        service.sent.answered(definition)
-        refuse(refusal, position, service)
     }
 
     func take(_ outcome: SentValues.Outcome, of definition: ElementDefinition, _ service: BridgedService) {

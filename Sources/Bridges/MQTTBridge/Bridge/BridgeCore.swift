@@ -86,12 +86,14 @@ final class BridgeCore {
         case .state(let key, .gone): gone(key)
         case .value(let key, let element, let value):
             if let service = services[key] {
-                take(value, of: element, service)
+                if let position = service.answered(element) { show(value, at: position, service) }
             } else if let service = excluded(key), let position = service.position(of: element) {
                 service[position].newest = value
             }
         case .refusal(let key, let element, let refusal):
-            if let service = services[key] { take(refusal, of: element, service) }
+            // What the element's value is follows.
+            guard let service = services[key], let position = service.answered(element) else { return }
+            refuse(refusal, position, service)
         case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
@@ -139,9 +141,7 @@ final class BridgeCore {
         ids[service.own.topics.id] = service
     }
 
-    /// Shows the first service that was left out for the topics of one that is gone.
-    ///
-    /// - Returns: whether there is one.
+    /// - Returns: whether there is a service that was left out for the topics of the one that is gone.
     private func showNext(_ gone: ServiceTopics) -> Bool {
         guard let index = excluded.firstIndex(where: { $0.own.topics.path == gone.path }) else { return false }
         let service = excluded.remove(at: index)

@@ -5,6 +5,26 @@ internal import NIOCore
 
 typealias BridgedService = ElementalFollowing.BridgedService<MQTTElement, MQTTReading, MQTTService>
 
+struct MQTTElement: BridgedElement {
+    let definition: ElementDefinition
+    let level: String
+    let valueTopic: MQTTTopic
+    let refusedTopic: MQTTTopic
+
+    static func all(of catalogue: ElementCatalogue, _ topics: ServiceTopics) throws(MQTTError) -> [MQTTElement] {
+        let levels = TopicLevel.elements(catalogue.map { ($0.id, $0.name) })
+        var elements: [MQTTElement] = []
+        for definition in catalogue {
+            guard let level = levels[definition.id] else { continue }
+            elements.append(
+                MQTTElement(
+                    definition: definition, level: level, valueTopic: try topics.value(level),
+                    refusedTopic: try topics.refused(level)))
+        }
+        return elements
+    }
+}
+
 struct MQTTReading {
     var newest: ElementValue?
     /// The content type of the pictures among its values.
@@ -51,8 +71,6 @@ struct MQTTService {
 }
 
 extension BridgedService {
-    /// The service is connected.
-    ///
     /// - Returns: whether its elements are others than before.
     func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) throws(MQTTError) -> Bool {
         let earlier = try connect(device, catalogue, MQTTReading()) { () throws(MQTTError) in

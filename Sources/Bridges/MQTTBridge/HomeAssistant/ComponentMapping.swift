@@ -5,16 +5,15 @@ internal import Support
 
 /// Which entities of Home Assistant an element becomes.
 struct ComponentMapping: Sendable {
-    let element: ElementDefinition
-    let level: String
+    let shown: MQTTElement
     let topics: ServiceTopics
-    let valueTopic: String
     let canSet: Bool
     /// The content type of the pictures that the element has as its values, if there was one.
     let pictureType: String?
 
-    private var reads: Bool { element.access.contains(.read) }
-    private var writes: Bool { canSet && element.access.contains(.write) }
+    private var element: ElementDefinition { shown.definition }
+    private var reads: Bool { shown.reads }
+    private var writes: Bool { canSet && shown.writes }
 
     /// Home Assistant's states have at most so many characters; of a longer one it shows none.
     static let longestState = 255
@@ -58,7 +57,7 @@ struct ComponentMapping: Sendable {
             if writes { component.set("cmd_tpl", .string(#"{{ 'None' if value == "'None'" else value }}"#)) }
         case "image":
             component.members.removeAll { $0.key == "stat_t" }
-            component.set("img_t", .string(valueTopic))
+            component.set("img_t", .string(shown.valueTopic.name))
             component.set("cont_type", .string(pictureType ?? "image/png"))
         case "sensor" where !element.choices.isEmpty:
             component.set("dev_cla", .string("enum"))
@@ -99,9 +98,9 @@ struct ComponentMapping: Sendable {
         // The axes have names only where there are at most four.
         let axis = index.map { " \(["x", "y", "z", "w"][$0 % 4])" } ?? ""
         members.append(("name", .string(element.name + axis)))
-        if reads { members.append(("stat_t", .string(valueTopic))) }
+        if reads { members.append(("stat_t", .string(shown.valueTopic.name))) }
         if writes, Self.takesCommands.contains(platform) {
-            members.append(("cmd_t", .string(topics.set(level, component: index))))
+            members.append(("cmd_t", .string(topics.set(shown.level, component: index))))
         }
         // Home Assistant takes it from here only, not from the device.
         members.append(("qos", .integer(1)))
@@ -199,12 +198,12 @@ struct ComponentMapping: Sendable {
         let full = element.bounds.high
         var component = base("light", reads, writes)
         component.set("on_cmd_type", .string("brightness"))
-        component.set("bri_cmd_t", .string(topics.set(level)))
+        component.set("bri_cmd_t", .string(topics.set(shown.level)))
         let decimals = element.type.isInteger ? "round(0)|int" : "round(\(Self.brightnessDecimals(range.upperBound)))"
         component.set("bri_cmd_tpl", .string("{{ (value / 255 * \(full))|\(decimals) }}"))
         component.set("pl_off", .string("0"))
         if reads {
-            component.set("bri_stat_t", .string(valueTopic))
+            component.set("bri_stat_t", .string(shown.valueTopic.name))
             component.set("bri_val_tpl", .string("{{ (value|float / \(full) * 255)|round(0)|int }}"))
             component.set("stat_val_tpl", .string("{{ 'ON' if value|float > 0 else '0' }}"))
         }
@@ -212,7 +211,6 @@ struct ComponentMapping: Sendable {
     }
 }
 
-/// One entity of a device, as Home Assistant is told of it.
 struct Component: Sendable {
     /// What it is within the device: the element's identifier, of a vector with the component's number behind it.
     let key: String

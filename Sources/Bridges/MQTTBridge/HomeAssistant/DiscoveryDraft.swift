@@ -7,28 +7,23 @@ struct DiscoveryDraft: Sendable {
     let topics: ServiceTopics
     /// The availability of the bridge.
     let bridge: String
-    /// The device's name, for people.
     let name: String
     /// The kind of service; `nil` for one by host and port.
     let service: String?
     let elements: [MQTTElement]
-    /// The content types of the elements' pictures.
     let pictureTypes: [String?]
     /// What was told before.
     let retained: RetainedDiscovery
-    /// Whether the broker's clients set elements.
     let canSet: Bool
     /// What elements are to be, by their names.
     let choices: [String: MQTTComponent]
 
-    /// The message, and what keeps elements from being what the options ask; these appear as follows from their types.
-    func message() -> (message: DiscoveryMessage, problems: [MQTTBridgeError]) {
+    /// Where an element cannot be what the options ask, it appears as follows from its type.
+    func message() -> DiscoveryMessage {
         var components: [Component] = []
         var problems: [MQTTBridgeError] = []
         for (element, pictureType) in zip(elements, pictureTypes) {
-            let mapping = ComponentMapping(
-                element: element.definition, level: element.level, topics: topics,
-                valueTopic: element.valueTopic.name, canSet: canSet, pictureType: pictureType)
+            let mapping = ComponentMapping(shown: element, topics: topics, canSet: canSet, pictureType: pictureType)
             do throws(MQTTBridgeError) {
                 components += try mapping.components(as: choices[element.definition.name])
             } catch {
@@ -36,7 +31,7 @@ struct DiscoveryDraft: Sendable {
                 components += (try? mapping.components()) ?? []
             }
         }
-        return (DiscoveryMessage(draft: self, components: components), problems)
+        return DiscoveryMessage(draft: self, components: components, problems: problems)
     }
 }
 
@@ -46,9 +41,12 @@ struct DiscoveryDraft: Sendable {
 struct DiscoveryMessage: Sendable {
     let draft: DiscoveryDraft
     let components: [Component]
+    /// What keeps elements from being what the options ask.
+    let problems: [MQTTBridgeError]
 
-    /// The message.
-    ///
+    /// The entities' platforms by their keys.
+    var platforms: [String: String] { Dictionary(components.map { ($0.key, $0.platform) }) { first, _ in first } }
+
     /// - Parameter removed: entities that are to be removed, by their keys, each with its platform. To leave one out does
     ///   not remove it.
     func payload(removing removed: [String: String] = [:]) -> ByteBuffer {

@@ -64,14 +64,10 @@ extension ElementDefinition {
     private struct BoundsVisitor: ElementTypeVisitor {
         func visit<Value: ValueType>(_: String, _: Value.Type) -> (low: String, high: String) {
             switch Value.self {
-            case let type as any FixedWidthInteger.Type: Self.bounds(of: type)
+            case let type as any FixedWidthInteger.Type: ("\(type.min)", "\(type.max)")
             case is Double.Type: ("-1.7976931348623157e+308", "1.7976931348623157e+308")
             default: ("-3.4028235e+38", "3.4028235e+38")
             }
-        }
-
-        private static func bounds<Integer: FixedWidthInteger>(of: Integer.Type) -> (low: String, high: String) {
-            (String(Integer.min), String(Integer.max))
         }
     }
 }

@@ -8,7 +8,6 @@ internal import Foundation
 
 /// What was told of a device earlier: by this bridge before it was started again, or by another one.
 struct RetainedDiscovery: Sendable {
-    /// The platforms of the entities by their keys.
     var platforms: [String: String] = [:]
     /// Where they have their values.
     var valueTopics: [String: String] = [:]
@@ -19,35 +18,14 @@ struct RetainedDiscovery: Sendable {
     /// More entities are not counted: 128 elements of up to four components.
     private static let mostEntities = 512
 
-    init() {}
-
-    /// What a message says; empty if it cannot be read.
-    init(_ payload: ByteBuffer) {
-        guard (1...Self.longest).contains(payload.readableBytes),
-            let message = try? JSONDecoder().decode(Message.self, from: Data(payload.readableBytesView))
-        else { return }
-        for (key, entity) in message.cmps.prefix(Self.mostEntities) {
-            guard let platform = entity.p, key.isTopicLevel, platform.isTopicLevel,
-                max(key.utf8.count, platform.utf8.count) <= 64
-            else { continue }
-            platforms[key] = platform
-            valueTopics[key] = entity.stat_t ?? entity.img_t
-        }
-        availability = (message.avty ?? []).prefix(8).compactMap(\.t)
-    }
-
-    init(_ message: DiscoveryMessage) {
-        platforms = Dictionary(message.components.map { ($0.key, $0.platform) }) { first, _ in first }
-    }
-
     mutating func merge(_ other: RetainedDiscovery) {
         platforms.merge(other.platforms) { own, _ in own }
         valueTopics.merge(other.valueTopics) { own, _ in own }
     }
 
     /// What removes the entities that are told no more, and those that are others now, by their keys.
-    func removals(for components: [Component]) -> [String: String] {
-        let present = Dictionary(components.map { ($0.key, $0.platform) }) { first, _ in first }
+    func removals(for message: DiscoveryMessage) -> [String: String] {
+        let present = message.platforms
         return platforms.filter { present[$0.key] != $0.value }
     }
 
@@ -65,5 +43,23 @@ struct RetainedDiscovery: Sendable {
 
     private struct Availability: Decodable {
         let t: String?
+    }
+}
+
+extension RetainedDiscovery {
+    /// What a message says; empty if it cannot be read.
+    init(_ payload: ByteBuffer) {
+        self.init()
+        guard (1...Self.longest).contains(payload.readableBytes),
+            let message = try? JSONDecoder().decode(Message.self, from: Data(payload.readableBytesView))
+        else { return }
+        for (key, entity) in message.cmps.prefix(Self.mostEntities) {
+            guard let platform = entity.p, key.isTopicLevel, platform.isTopicLevel,
+                max(key.utf8.count, platform.utf8.count) <= 64
+            else { continue }
+            platforms[key] = platform
+            valueTopics[key] = entity.stat_t ?? entity.img_t
+        }
+        availability = (message.avty ?? []).prefix(8).compactMap(\.t)
     }
 }

@@ -18,10 +18,7 @@ struct Command: Hashable {
     /// Numbers and words are not longer than that; texts and data are.
     private static let longestText = 1024
 
-    /// The value that the element is to be set to.
-    ///
     /// - Parameter current: the element's value, whose other components stay.
-    /// - Throws: ``ElementalError`` for what the element does not take.
     func value(of element: ElementDefinition, current: ElementValue?) throws(ElementalError) -> ElementValue {
         let value =
             if let component { try self.value(of: element, component, current) } else { try wholeValue(of: element) }

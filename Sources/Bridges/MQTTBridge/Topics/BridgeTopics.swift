@@ -10,7 +10,6 @@ struct BridgeTopics: Sendable {
     /// Where bridges of this name tell which one each of them is.
     let session: MQTTTopic
 
-    /// The availability of all bridges and services.
     var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
 
     init(base: String, id: String, discovery: DiscoveryTopics = DiscoveryTopics()) throws(MQTTError) {
@@ -25,7 +24,6 @@ struct BridgeTopics: Sendable {
         try ServiceTopics(key, base: base, discovery)
     }
 
-    /// The availability of a service, by its ``ServiceTopics/path``.
     func availability(ofService path: String) throws(MQTTError) -> MQTTTopic {
         try MQTTTopic("\(base)/\(path)/\(TopicLevel.Reserved.availability)")
     }
@@ -111,7 +109,6 @@ struct ServiceTopics: Sendable {
     func value(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)") }
     /// Where it is said why a value was not set.
     func refused(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)/refused") }
-    /// Where it is set, or one component of it.
     func set(_ level: String, component: Int? = nil) -> String {
         "\(prefix)/\(level)" + (component.map { "/\($0)" } ?? "") + "/set"
     }

@@ -22,7 +22,7 @@ enum TopicLevel {
         for (id, name) in names {
             // Two names that differ in upper and lower case only.
             let isShared = plain[level(name)].map { $0.count > 1 } ?? false
-            var text = level(name, isMarked: isShared || name.lowercasedASCII == Reserved.availability)
+            var text = level(name, isMarked: isShared || name.lowercased() == Reserved.availability)
             // Two hashes may have the same four digits.
             if !taken.insert(text).inserted {
                 text = "\(level(name, isMarked: true))-\(id)"
@@ -84,15 +84,6 @@ enum TopicLevel {
 extension StringProtocol {
     /// Whether it is a level, of `a`…`z`, digits, `_` and `-`.
     var isTopicLevel: Bool {
-        !isEmpty
-            && utf8.allSatisfy {
-                (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F || $0 == 0x2D
-            }
-    }
-}
-
-extension String {
-    fileprivate var lowercasedASCII: String {
-        String(decoding: utf8.map { (0x41...0x5A).contains($0) ? $0 + 0x20 : $0 }, as: UTF8.self)
+        !isEmpty && allSatisfy { $0 == "_" || $0 == "-" || $0.isASCII && ($0.isLowercase || $0.isNumber) }
     }
 }

@@ -180,7 +180,6 @@ extension BridgeCore {
 }
 
 extension OSCPacket {
-    /// The messages in it, those of bundles in it among them.
     fileprivate var messageCount: Int {
         switch self {
         case .message: 1

@@ -67,13 +67,10 @@ final class BridgeCore {
         case .state(let key, .away), .state(let key, .refused): services[key]?.disconnect()
         case .state(let key, .gone): gone(key)
         case .value(let key, let element, let value):
-            guard let service = services[key], let position = service.position(of: element) else { return }
-            // The service has said what became of what it was sent.
-            service.sent.answered(element)
+            guard let service = services[key], let position = service.answered(element) else { return }
             show(value, at: position, service)
         case .refusal(let key, let element, let refusal):
-            guard let service = services[key], let position = service.position(of: element) else { return }
-            service.sent.answered(element)
+            guard let service = services[key], let position = service.answered(element) else { return }
             refuse(refusal, position, service)
         case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
         }
@@ -157,22 +154,16 @@ final class BridgeCore {
     /// The message that tells an element's value; `nil` if OSC cannot.
     func encode(_ value: ElementValue, _ position: Int, _ service: BridgedService) -> ByteBuffer? {
         let element = service.elements[position]
-        func refuse(_ reason: ElementalError) -> ByteBuffer? {
-            tellOnce(.notPassed(reason), reason.message, position, service)
-            return nil
-        }
-        guard value.wireByteCount < Self.longestDatagram else {
-            return refuse(ElementalError(.datagramTooLarge, "the value is too long for a datagram"))
-        }
         do throws(ElementalError) {
+            let tooLong = ElementalError(.datagramTooLarge, "the value is too long for a datagram")
+            guard value.wireByteCount < Self.longestDatagram else { throw tooLong }
             var bytes = ByteBuffer()
             bytes.writeOSC(OSCMessage(element.address, try element.definition.oscArguments(value)))
-            guard bytes.readableBytes <= Self.longestDatagram else {
-                return refuse(ElementalError(.datagramTooLarge, "the value is too long for a datagram"))
-            }
+            guard bytes.readableBytes <= Self.longestDatagram else { throw tooLong }
             return bytes
         } catch {
-            return refuse(error)
+            tellOnce(.notPassed(error), error.message, position, service)
+            return nil
         }
     }
 

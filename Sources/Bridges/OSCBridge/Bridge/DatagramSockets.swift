@@ -13,13 +13,7 @@ struct DatagramSockets: Sendable {
     /// How many datagrams are read at once.
     private static let batchCount = 8
 
-    /// Opens the sockets.
-    ///
-    /// - Parameters:
-    ///   - isOpen: whether other machines reach them.
-    ///   - core: gets the datagrams.
-    ///   - tell: called when a socket is lost, and when it is restored.
-    /// - Throws: ``OSCBridgeError`` if the port cannot be had.
+    /// - Parameter isOpen: whether other machines reach them.
     static func bind(
         port: Int, isOpen: Bool, on loop: any EventLoop,
         _ core: NIOLoopBound<BridgeCore>, tell: @escaping @Sendable (KeptChannel.Event) -> Void

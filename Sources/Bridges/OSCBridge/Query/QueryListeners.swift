@@ -74,8 +74,6 @@ final class QueryListeners {
         counts[address] = count > 1 ? count - 1 : nil
     }
 
-    /// Tells those who listen to an address its newest message.
-    ///
     /// - Parameter isMoved: whether the element is moved from there; who listens there is told when it rests.
     func tell(_ address: String, _ message: ByteBuffer, isMoved: (IPAddress) -> Bool) {
         guard counts[address] != nil else { return }
@@ -89,9 +87,7 @@ final class QueryListeners {
         }
     }
 
-    /// An element rests that was moved from there.
-    ///
-    /// - Parameter isKnown: whether its value is what was sent from there.
+    /// - Parameter isKnown: whether the value at which the element rests is what was sent from there.
     func rest(_ address: String, _ host: IPAddress, isKnown: Bool) {
         guard counts[address] != nil else { return }
         for listener in listeners.values where listener.host == host {

@@ -115,7 +115,7 @@ struct QueryTree: Sendable {
             // Of the two of a switch the one that it is.
             guard definition.type == .bool else { return .string(tags) }
             return .string(service.readings[position].newest == .bool(true) ? "T" : "F")
-        case "ACCESS": return .integer((element.reads ? 1 : 0) + (isSet(element) ? 2 : 0))
+        case "ACCESS": return .integer((element.reads ? 1 : 0) + (setsElements && element.writes ? 2 : 0))
         case "RANGE":
             if !definition.choices.isEmpty {
                 let values = definition.choices.map { definition.type == .string ? .string($0.name) : $0.value.json }
@@ -133,8 +133,6 @@ struct QueryTree: Sendable {
         default: return nil
         }
     }
-
-    private func isSet(_ element: OSCElement) -> Bool { setsElements && element.writes }
 
     private func bound(_ number: Double, _ element: ElementDefinition) -> JSONText {
         .number(element.type.text(of: number))

@@ -73,22 +73,6 @@ final class Surface {
     /// Whether nobody can have made its address up.
     var isCertain: Bool { isNamed || host?.isLoopback == true }
 
-    /// Notes that there is something to tell of an element, if the surface moves that.
-    ///
-    /// - Returns: whether it does.
-    func misses(_ key: ElementKey) -> Bool {
-        guard let index = motions.index(forKey: key) else { return false }
-        motions.values[index].hasMissed = true
-        return true
-    }
-
-    /// An element moves on.
-    ///
-    /// - Returns: whether it was moving.
-    func prolong(_ key: ElementKey, _ value: ElementValue?, until end: NIODeadline) -> Bool {
-        guard let index = motions.index(forKey: key) else { return false }
-        motions.values[index].value = value
-        motions.values[index].end = end
-        return true
-    }
+    /// - Returns: whether the surface moves the element; then it is told of it when the element rests.
+    func misses(_ key: ElementKey) -> Bool { (motions[key]?.hasMissed = true) != nil }
 }

@@ -140,8 +140,6 @@ final class Surfaces {
     // MARK: - Motion
 
     /// A surface moves an element: it and what was named on its host are not told of it until it rests.
-    ///
-    /// - Parameter value: what the surface sent.
     func noteMotion(of key: Surface.ElementKey, to value: ElementValue, by mover: Surface) {
         moves(mover, key, value, until: loop.now + Surface.restTime)
         for surface in all.values where surface.isNamed && surface !== mover {
@@ -157,7 +155,10 @@ final class Surfaces {
     private func moves(
         _ surface: Surface, _ key: Surface.ElementKey, _ value: ElementValue?, until end: NIODeadline
     ) {
-        if surface.prolong(key, value, until: end) { return }
+        if let motion = surface.motions[key] {
+            surface.motions[key] = Surface.Motion(value: value, end: end, hasMissed: motion.hasMissed)
+            return
+        }
         guard surface.motions.count < Surface.mostMotions else { return }
         surface.motions[key] = Surface.Motion(value: value, end: end)
         wait(for: key, of: surface, until: end)

@@ -13,9 +13,6 @@ struct OSCService {
 }
 
 extension BridgedService {
-    /// The service is connected.
-    ///
-    /// - Parameter names: what elements are called in their addresses.
     /// - Returns: the elements before, if it has others now.
     func connect(
         _ device: ElementalDevice, _ catalogue: ElementCatalogue, names: [String: String]

@@ -35,8 +35,6 @@ extension ElementDefinition {
         return range.lowerBound >= Double(Int32.min) && range.upperBound <= Double(Int32.max)
     }
 
-    /// A value as the arguments of a message.
-    ///
     /// - Throws: ``ElementalError`` for a text with NUL, which OSC cannot express.
     func oscArguments(_ value: ElementValue) throws(ElementalError) -> [OSCArgument] {
         if case .data(let bytes) = value { return [.blob(ByteBuffer(bytes: bytes))] }
@@ -57,12 +55,8 @@ extension ElementDefinition {
         }
     }
 
-    /// The value that the arguments of a message set the element to.
-    ///
-    /// Surfaces send `f` for nearly everything, so what is meant follows from the element's type: numbers of any type are
-    /// taken, rounded where the element has whole ones, and moved to the nearest that its type and range have.
-    ///
-    /// - Throws: ``ElementalError`` with what is taken.
+    /// Surfaces send `f` for nearly everything, so what is meant follows from the element's type: numbers of any type
+    /// are taken, rounded where the element has whole ones, and moved to the nearest that its type and range have.
     func value(oscArguments arguments: [OSCArgument]) throws(ElementalError) -> ElementValue {
         var arguments = arguments
         if arguments.count == 1, case .array(let elements) = arguments[0] { arguments = elements }

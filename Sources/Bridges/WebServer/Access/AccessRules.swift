@@ -33,8 +33,6 @@ struct AccessRules {
         if address.isWildcard { own = OwnAddresses() } else { hosts.insert(.address(address)) }
     }
 
-    /// Why a request is refused; `nil` if it is not.
-    ///
     /// - Parameter isForPage: whether only the server's own page, or a program, has a reason to ask for this.
     mutating func refusal(of head: HTTPRequestHead, isForPage: Bool, at now: NIODeadline) -> WebResponse? {
         let asked = head.headers["host"]

@@ -1,7 +1,6 @@
 internal import NIOCore
 internal import Support
 
-/// What a token that somebody sent is worth.
 package enum TokenVerdict: Sendable {
     case accepted
     /// Wrong or missing.

@@ -278,34 +278,26 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: - Time
 
     private func updatePhase() {
-        let now: Phase =
+        let limits = core.limits
+        let (now, time): (Phase, Duration?) =
             if context == nil {
-                .nothing
+                (.nothing, nil)
             } else if unsent > 0 || (!waiting.isEmpty && answering == nil) {
-                .sending
+                (.sending, limits.sendTimeout)
             } else if isClosing {
-                .lingering
+                (.lingering, limits.lingerTimeout)
             } else if answering != nil {
-                .answer
+                (.answer, limits.computingTimeout)
             } else if unparsed > 0 || head != nil || isNew {
-                .head
+                (.head, limits.headTimeout)
             } else {
-                .idle
+                (.idle, limits.idleTimeout)
             }
         guard now != phase || timer == nil else { return }
         phase = now
         timer?.cancel()
         timer = nil
-        let limits = core.limits
-        let time: Duration
-        switch now {
-        case .head: time = limits.headTimeout
-        case .idle: time = limits.idleTimeout
-        case .answer: time = limits.computingTimeout
-        case .sending: time = limits.sendTimeout
-        case .lingering: time = limits.lingerTimeout
-        case .nothing: return
-        }
+        guard let time else { return }
         timer = context?.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(time)) { [weak self] in
             self?.expire()
         }

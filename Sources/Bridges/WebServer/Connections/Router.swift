@@ -100,14 +100,7 @@ struct Router {
     /// Whether it is 16 bytes in base64.
     private static func isKey(_ text: String) -> Bool {
         text.utf8.count == 24 && text.hasSuffix("==")
-            && text.utf8.dropLast(2).allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                    true
-                default: false
-                }
-            }
+            && text.dropLast(2).allSatisfy { $0 == "+" || $0 == "/" || $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
 }
 

@@ -52,9 +52,7 @@ final class ServerCore {
 
     // MARK: - Connections
 
-    /// Prepares an accepted connection.
-    ///
-    /// - Throws: if it is to be closed at once.
+    /// - Throws: if the connection is to be closed at once.
     func receive(_ channel: any Channel) throws {
         guard !isStopping else { throw ChannelError.ioOnClosedChannel }
         let host = channel.remoteAddress.flatMap { IPAddress($0) } ?? .unknown
@@ -102,8 +100,6 @@ final class ServerCore {
         router.tokens.check(token, from: host, at: eventLoop.now)
     }
 
-    /// Makes an answer.
-    ///
     /// - Parameter completion: called on the event loop, unless the task was cancelled.
     /// - Returns: `nil` if too many are in the making.
     func compute(

@@ -21,7 +21,6 @@ package final class WebSocketConnection {
     /// Called once, when the connection has ended or is about to: nothing is received or sent afterwards.
     package var onClose: (() -> Void)?
 
-    /// Where the browser runs.
     package let host: IPAddress
     package var eventLoop: any EventLoop { channel.eventLoop }
     private let channel: any Channel
@@ -64,11 +63,7 @@ package final class WebSocketConnection {
         write(frame)
     }
 
-    /// Closes in an orderly way, with what is being sent before.
-    ///
-    /// - Parameters:
-    ///   - code: RFC 6455, 7.4.
-    ///   - reason: at most 123 bytes, for the page; the rest is cut.
+    /// Closes in an orderly way, with what is being sent before. The reason, for the page, is cut at 123 bytes.
     package func close(code: UInt16, reason: String) { close(code, reason, isAnswer: false) }
 
     /// - Parameter isAnswer: whether the browser has sent its close frame, so that nothing more will come.

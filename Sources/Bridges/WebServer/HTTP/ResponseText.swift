@@ -15,8 +15,6 @@ enum ResponseText {
         """
 
     /// A status line and headers, up to the empty line.
-    ///
-    /// - Parameter date: as in a Date header.
     static func head(_ response: WebResponse, date: String, connection: String?) -> ByteBuffer {
         var text = statusLine(response.status)
         text += "Date: \(date)\r\n"

@@ -33,16 +33,9 @@ enum WebHost: Hashable, Sendable {
 
     private static func isName(_ name: String) -> Bool {
         guard 1...253 ~= name.utf8.count else { return false }
-        return name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { label in
-            1...63 ~= label.count
-                && label.allSatisfy { byte in
-                    switch byte {
-                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-                        UInt8(ascii: "-"), UInt8(ascii: "_"):
-                        true
-                    default: false
-                    }
-                }
+        return name.split(separator: ".", omittingEmptySubsequences: false).allSatisfy { label in
+            1...63 ~= label.utf8.count
+                && label.allSatisfy { $0 == "-" || $0 == "_" || $0.isASCII && ($0.isLowercase || $0.isNumber) }
         }
     }
 }

@@ -60,7 +60,6 @@ final class Inbox<Contents: Sendable>: Sendable {
 /// The time of an inbox. Tests move one of their own.
 struct InboxClock: Sendable {
     let now: @Sendable () -> ContinuousClock.Instant
-    /// Calls the function once, after the duration.
     let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
     static let system = InboxClock(

@@ -17,19 +17,15 @@ struct Listing: Sendable {
     mutating func record(_ event: ElementalBrowser.Event) {
         switch event {
         case .found(let service), .updated(let service):
-            list(service)
+            let place = SortingPlace(name: service.name, service: service.service)
+            let (index, isListed) = find(place)
+            entries.replaceSubrange(index..<(isListed ? index + 1 : index), with: [(place, observed(service))])
         case .gone(let service, let name):
             let (index, isListed) = find(SortingPlace(name: name, service: service))
             if isListed { entries.remove(at: index) }
         // It is not there for a program until it can be resolved.
         case .failed, .unresolved: break
         }
-    }
-
-    private mutating func list(_ service: DiscoveredService) {
-        let place = SortingPlace(name: service.name, service: service.service)
-        let (index, isListed) = find(place)
-        entries.replaceSubrange(index..<(isListed ? index + 1 : index), with: [(place, observed(service))])
     }
 
     private func observed(_ service: DiscoveredService) -> ObservedService {

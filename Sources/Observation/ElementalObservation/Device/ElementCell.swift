@@ -124,8 +124,6 @@ final class ElementCell: Observable {
         hasNews = false
     }
 
-    /// The service has said a value.
-    ///
     /// - Parameter isNews: whether it came just now.
     func noteSaid(_ value: ElementValue?, isNews: Bool) {
         guard let value else { return }

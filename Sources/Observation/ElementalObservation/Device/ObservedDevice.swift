@@ -100,7 +100,6 @@ public final class ObservedDevice {
 
     deinit { close() }
 
-    /// Ends the connection, and attempts to make one.
     private nonisolated func close() {
         connecting.withLock { $0 }?.cancel()
         held.withLock { $0 }?.disconnect()
@@ -136,7 +135,6 @@ public final class ObservedDevice {
     /// The elements, without observing them.
     var catalogue: ElementCatalogue { _currentElements }
 
-    /// Connects when the model is used for the first time.
     func begin() {
         if !hasBegun { connect() }
     }
@@ -273,7 +271,6 @@ public final class ObservedDevice {
 
     // MARK: What arrives
 
-    /// The main actor was notified.
     private func frame() {
         // What comes before this model has the device waits for that.
         let hasDevice = device != nil
