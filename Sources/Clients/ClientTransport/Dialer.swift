@@ -13,9 +13,7 @@ package final class Dialer: Sendable {
     private let context = Locked<NIOSSLContext?>(nil)
     private let resolver: (any Resolver & Sendable)?
 
-    /// - Parameters:
-    ///   - tls: `nil` for the system's defaults.
-    ///   - resolver: resolves host names; the system's resolver if `nil`.
+    /// - Parameter tls: `nil` for the system's defaults.
     package init(
         eventLoop: any EventLoop, timeout: TimeAmount, tls: TLSConfiguration?,
         resolver: (any Resolver & Sendable)? = nil

@@ -59,7 +59,6 @@ package struct ServerEndpoint: Sendable, Hashable {
     package let isSecure: Bool
     fileprivate let defaultPort: Int
 
-    /// Whether the port is one.
     package var isValid: Bool { (1...65535).contains(port) }
 
     /// Host and port as a URL has them, which leaves out the scheme's port.

@@ -95,7 +95,6 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
         return TLSFailure(.untrustedCertificate, "the server's certificate is not signed by anyone this system trusts")
     }
 
-    /// - Parameter time: a `time_t`.
     private static func date(_ time: some BinaryInteger) -> Date { Date(timeIntervalSince1970: TimeInterval(time)) }
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 

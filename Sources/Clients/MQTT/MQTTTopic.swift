@@ -31,7 +31,6 @@ public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension MQTTTopic {
-    /// Checks what topics and topic filters have in common.
     private static func check(_ name: String, _ what: String) throws(MQTTError) {
         guard !name.isEmpty else { throw MQTTError(.invalidTopic, "a \(what) must not be empty") }
         guard name.utf8.count <= 65535 else {

@@ -19,9 +19,7 @@ final class DeviceService {
 
     /// How long a device may take to introduce itself: the time of a long catalogue on a slow line.
     private static let introductionTime = TimeAmount.seconds(30)
-    /// The most bytes of frames that may wait.
     static let maximumQueuedByteCount = 1024 * 1024
-    /// The reason that clients are told while the device is away.
     private static let awayRefusal = ValueRefusal("the device on the line is not there")
     private static let fullRefusal = ValueRefusal("the line is slower than the values; send fewer")
 
@@ -43,7 +41,6 @@ final class DeviceService {
     /// The newest values that clients set and the device took, if they are to be restored.
     private var newest: [Int8: SetValue] = [:]
     private var isSendingSoon = false
-    /// The elements of which a problem was told.
     private var toldProblems: Set<Int8> = []
 
     init(
@@ -109,8 +106,7 @@ final class DeviceService {
 
     // MARK: From the device
 
-    /// A frame has come. The bytes are valid only during the call.
-    ///
+    /// - Parameter bytes: valid only during the call.
     /// - Returns: why the device cannot be used, if so.
     func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
         switch phase {
@@ -153,8 +149,6 @@ final class DeviceService {
         return nil
     }
 
-    /// The device has said what it is.
-    ///
     /// - Returns: why it cannot be published, if so.
     private func begin(_ identity: SerialIdentity, _ elements: ElementCatalogue) -> String? {
         let (type, name) = (configuration.serviceName ?? identity.service, displayName(identity))
@@ -264,15 +258,12 @@ final class DeviceService {
 
     // MARK: To the device
 
-    /// A client has set a value.
     private func take(_ value: ElementValue, of element: ElementDefinition, from client: ElementalDevice) {
         let item = SetValue(element: element, value: value, client: client, decision: client.beginDecision())
         guard let refusal = refusal(of: item) else { return sendSoon() }
         service?.refuse(element, from: client, refusal)
     }
 
-    /// Queues a value.
-    ///
     /// - Returns: why the client's value is refused, if so.
     private func refusal(of item: SetValue) -> ValueRefusal? {
         let limit = LineSession.maximumValueByteCount
@@ -300,7 +291,6 @@ final class DeviceService {
         }
     }
 
-    /// Sends what waits and fits.
     func sendWaiting() {
         guard case .present = phase, let session else { return }
         while let item = queue.first, session.room >= item.byteCount {

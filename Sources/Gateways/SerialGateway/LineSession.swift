@@ -20,7 +20,6 @@ final class LineSession: LineHandler {
     private let buffer: UnsafeMutableRawBufferPointer
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
     private var isLineOpen = false
-    /// Why the owner rejected a frame.
     private var problem: String?
     private var backOff = BackOff.line
     /// Until when input is ignored, after a frame was rejected.
@@ -54,7 +53,6 @@ final class LineSession: LineHandler {
     /// How many bytes of frames can be written now; 0 without a session.
     var room: Int { link.room }
 
-    /// Writes a frame. There must be room for it.
     func write(_ id: Int8, byteCount: Int, _ body: (UnsafeMutableRawBufferPointer) -> Void) {
         let whole = Envelope.streamByteCount + byteCount
         withUnsafeTemporaryAllocation(byteCount: whole, alignment: 1) { frame in

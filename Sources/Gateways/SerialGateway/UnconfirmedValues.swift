@@ -25,9 +25,7 @@ struct UnconfirmedValues {
         return lastPing
     }
 
-    /// The device has answered a ping.
-    ///
-    /// - Returns: the values that it did not refuse.
+    /// - Returns: the values that the device did not refuse.
     mutating func answered(_ number: UInt64) -> [SetValue] {
         guard number == lastPing, let count = confirmingCount else { return [] }
         confirmingCount = nil
@@ -35,9 +33,7 @@ struct UnconfirmedValues {
         return Array(items.prefix(count))
     }
 
-    /// The device has refused a value of the element: any of those that it was sent.
-    ///
-    /// - Returns: the values that it may have refused.
+    /// - Returns: the values of the element that it may have refused: any of those that it was sent.
     mutating func refused(_ id: Int8) -> [SetValue] {
         let refused = items.filter { $0.element.id == id }
         confirmingCount = confirmingCount.map { items.prefix($0).count { $0.element.id != id } }
@@ -45,8 +41,6 @@ struct UnconfirmedValues {
         return refused
     }
 
-    /// Forgets all, at the end of a session.
-    ///
     /// - Returns: the values that were not confirmed.
     mutating func removeAll() -> [SetValue] {
         defer { self = UnconfirmedValues() }
@@ -63,6 +57,5 @@ struct SetValue: LineQueueItem {
     var decision: PendingDecision?
 
     var latest: Int8? { element.latest ? element.id : nil }
-    /// The bytes of its frame.
     var byteCount: Int { Envelope.streamByteCount + value.wireByteCount }
 }

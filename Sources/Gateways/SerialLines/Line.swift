@@ -14,18 +14,15 @@ package protocol Line: AnyObject {
     func write(_ bytes: [UInt8])
     /// Tells the machine whether there is a connection, if the line has a signal for that (DCD).
     func setCarrier(_ isOn: Bool)
-    /// Closes the line for good.
     func stop()
 }
 
 /// Receives the events of a line.
 package protocol LineHandler: AnyObject {
     func lineChanged(_ event: LineEvent)
-    /// Bytes came from the machine.
     func lineReceived(_ bytes: ByteBufferView)
     /// The machine's DTR changed.
     func lineTerminalReady(_ isReady: Bool)
-    /// Bytes may be written again.
     func lineIsWritable()
 }
 

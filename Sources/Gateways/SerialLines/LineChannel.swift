@@ -26,7 +26,6 @@ final class LineChannel: ChannelInboundHandler {
 
     func close() { context?.close(promise: nil) }
 
-    /// Starts to read, for a channel that does not by itself.
     func startReading() { context?.channel.setOption(.autoRead, value: true).whenFailure { _ in } }
 
     /// Has the system probe the peer, and close the channel if it does not answer within four seconds.

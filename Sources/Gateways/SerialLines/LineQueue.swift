@@ -42,7 +42,6 @@ package struct LineQueue<Item: LineQueueItem> {
 
     package var first: Item? { items.first }
 
-    /// The queued value of a `latest` element.
     package func value(of latest: Int8?) -> Item? { index(of: latest).map { items[$0] } }
 
     private func index(of latest: Int8?) -> Int? { latest.flatMap { positions[$0] }.map { $0 - removedCount } }
@@ -95,7 +94,6 @@ package struct LineQueue<Item: LineQueueItem> {
 
     // MARK: Clients
 
-    /// The queued bytes of a client.
     package func byteCount(of client: Item.Client) -> Int { shares[client] ?? 0 }
 
     /// Whether a client that has sent a value has to be paused now; false if it is paused already.
@@ -106,7 +104,6 @@ package struct LineQueue<Item: LineQueueItem> {
         return paused.insert(client).inserted
     }
 
-    /// The clients that may continue.
     package mutating func takeResumed() -> [Item.Client] {
         guard !paused.isEmpty, byteCount <= Self.totalMark / Self.lowPart else { return [] }
         let resumed = paused.filter { byteCount(of: $0) <= Self.ownMark / Self.lowPart }

@@ -17,10 +17,8 @@ final class ReopenedLine: Line, LineChannelOwner {
     private let eventLoop: any EventLoop
     /// `nil` unless the line is started.
     private weak var handler: (any LineHandler)?
-    /// `nil` unless the line is open.
     private var channel: LineChannel?
     private var backOff = BackOff.line
-    /// The next attempt to open it.
     private var timer: Scheduled<Void>?
 
     /// How often to poll whether the pseudo-terminal has been opened: the system does not notify.

@@ -23,7 +23,6 @@ final class TCPLine: Line, LineChannelOwner {
     private var decoder = IP232()
     private var hasCarrier = false
 
-    /// - Parameter reopen: opens another socket at the same place.
     init(
         server: any Channel, usesIP232: Bool, reopen: @escaping @Sendable () async throws -> any Channel
     ) {
@@ -36,7 +35,6 @@ final class TCPLine: Line, LineChannelOwner {
         }
     }
 
-    /// The listening socket was lost, or is restored.
     private func note(_ event: KeptChannel.Event) {
         switch event {
         case .lost(_, let delay): handler?.lineChanged(.notListening(event.reason ?? "", retryIn: delay))
@@ -51,8 +49,6 @@ final class TCPLine: Line, LineChannelOwner {
     }
 
     /// Listens; connections are accepted from ``start(_:)`` on.
-    ///
-    /// - Throws: ``LineError`` if the port cannot be opened.
     static func listen(
         host: String, port: Int, usesIP232: Bool, on eventLoop: any EventLoop
     ) async throws(LineError) -> NIOLoopBound<any Line> {
@@ -145,7 +141,6 @@ final class TCPLine: Line, LineChannelOwner {
         refuse(channel)
     }
 
-    /// Nobody waits for the line any more.
     private func dismissWaiting() {
         guard let (other, end) = waiting.take() else { return }
         end.cancel()

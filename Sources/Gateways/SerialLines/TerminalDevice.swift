@@ -2,7 +2,6 @@ import Support
 
 /// The system's serial devices and pseudo-terminals.
 package enum TerminalDevice {
-    /// The system's error number.
     package struct Failure: Error {
         let number: Int32
 
@@ -62,7 +61,6 @@ package enum TerminalDevice {
         }
     }
 
-    /// Throws if a device cannot be opened.
     static func check(_ path: String, baud: Int) throws(Failure) {
         let descriptor = try openDevice(path, baud: baud)
         // It would stay exclusive while another program has it open too.
@@ -70,9 +68,7 @@ package enum TerminalDevice {
         _ = close(descriptor)
     }
 
-    /// Creates a pseudo-terminal in raw mode whose other end is not open yet.
-    ///
-    /// - Returns: this end, and the path of the other.
+    /// Creates a pseudo-terminal in raw mode whose other end is not open yet, and returns the other end's path.
     package static func makePseudoTerminal() throws(Failure) -> (descriptor: CInt, path: String) {
         let descriptor = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
@@ -88,9 +84,7 @@ package enum TerminalDevice {
         }
     }
 
-    /// Unlocks the other end.
-    ///
-    /// - Returns: its path.
+    /// Unlocks the other end, and returns its path.
     private static func unlock(_ descriptor: CInt) throws(Failure) -> String {
         #if canImport(Darwin)
         guard grantpt(descriptor) == 0, unlockpt(descriptor) == 0, let name = ptsname(descriptor) else {
@@ -109,7 +103,6 @@ package enum TerminalDevice {
         #endif
     }
 
-    /// Whether the other end of a pseudo-terminal is open.
     static func isOpenAtOtherEnd(_ descriptor: CInt) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) >= 0 && entry.revents & Int16(POLLHUP) == 0

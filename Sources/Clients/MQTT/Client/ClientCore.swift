@@ -21,7 +21,6 @@ final class ClientCore: Sendable {
     let events = EventHub<MQTTEvent>()
     let messages = EventHub<MQTTMessage>()
 
-    /// - Parameter connect: opens a connection on the given event loop; `nil` for one over the network.
     init(
         _ address: MQTTAddress, _ options: MQTTOptions, on eventLoop: (any EventLoop)? = nil, connect: Connect? = nil
     ) {
@@ -39,7 +38,6 @@ final class ClientCore: Sendable {
             Outbox(maximumTopics: options.maximumWaitingTopics, maximumBytes: options.maximumWaitingBytes))
     }
 
-    /// The packet with which a connection begins.
     func connectPacket(password: String?) -> OutgoingPacket.Connect {
         let (seconds, attoseconds) = options.keepAlive.components
         return OutgoingPacket.Connect(

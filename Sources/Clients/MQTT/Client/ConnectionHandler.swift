@@ -147,7 +147,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     var isWritable: Bool { !isOver && machine.phase == .connected && context?.channel.isWritable == true }
     /// Whether one that wants an acknowledgement may be sent as well.
     var hasRoom: Bool { machine.hasRoom }
-    /// Whether anyone waits for an acknowledgement.
     var isAwaited: Bool { !senders.isEmpty || !requests.isEmpty }
 
     /// Sends a message, which ``isWritable`` and ``hasRoom`` must allow.
@@ -172,9 +171,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if message.qos == .atMostOnce { message.sender?.resolve(.success(())) }
     }
 
-    /// - Parameters:
-    ///   - filters: at most ``OutgoingPacket/maximumFilters``.
-    ///   - handler: called once, with a code for each filter.
+    /// - Parameter filters: at most ``OutgoingPacket/maximumFilters``.
     func subscribe(_ filters: some Collection<Subscription>, _ handler: @escaping RequestHandler) {
         request(codes: filters.count, handler) { $0.writeSubscribe(filters, identifier: $1) }
     }

@@ -42,7 +42,6 @@ final class ConnectionKeeper {
 
     // MARK: - Starting and stopping
 
-    /// - Parameter completion: called once, when nothing more happens.
     func start(_ completion: @escaping (Result<Void, MQTTError>) -> Void) {
         self.completion = completion
         // It may have been stopped before.
@@ -202,7 +201,6 @@ final class ConnectionKeeper {
 
     // MARK: - Messages
 
-    /// The connection on which messages are sent.
     private var open: ConnectionHandler? {
         switch phase {
         case .connected(let handler), .stopping(let handler): handler

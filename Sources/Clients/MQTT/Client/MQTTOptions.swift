@@ -74,7 +74,6 @@ extension MQTTOptions {
         return String(decoding: (0..<22).map { _ in characters.randomElement() ?? 0 }, as: UTF8.self)
     }
 
-    /// Checks what can be checked without a broker.
     func check(user: String?) throws(MQTTError) {
         func check(_ isRight: Bool, _ what: String) throws(MQTTError) {
             guard isRight else { throw MQTTError(.invalidOptions, what) }

@@ -20,9 +20,6 @@ struct Outbox {
     private(set) var bytes = 0
     private(set) var replaced = 0
 
-    /// - Parameters:
-    ///   - maximumTopics: topics of which a newest value may wait.
-    ///   - maximumBytes: bytes that may wait, of both kinds together.
     init(maximumTopics: Int, maximumBytes: Int) {
         self.maximumTopics = maximumTopics
         self.maximumBytes = maximumBytes

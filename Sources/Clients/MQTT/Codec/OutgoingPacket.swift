@@ -102,5 +102,4 @@ extension ByteBuffer {
     }
 }
 
-/// A topic filter and the QoS that is asked for.
 typealias Subscription = (filter: String, qos: MQTTQoS)

@@ -65,7 +65,6 @@ struct SessionMachine: ~Copyable {
 
     // MARK: - Receiving
 
-    /// - Throws: the error with which the connection ends.
     mutating func receive(_ packet: IncomingPacket, at now: NIODeadline) throws(MQTTError) -> Step {
         switch (phase, packet) {
         case (.closing, _): return .none
@@ -107,7 +106,6 @@ struct SessionMachine: ~Copyable {
         return step
     }
 
-    /// How many acknowledgements there were of nothing, since the last call.
     mutating func takeUnexpectedAcknowledgements() -> Int {
         defer { unexpectedAcknowledgements = 0 }
         return unexpectedAcknowledgements

@@ -39,7 +39,6 @@ struct HubAddress: Sendable, Equatable {
         return address
     }
 
-    /// The same address with one more query item.
     func adding(_ name: String, _ value: String) -> HubAddress {
         var address = self
         address.query += "\(query.isEmpty ? "" : "&")\(name)=\(value.percentEncoded)"

@@ -9,12 +9,8 @@ struct Answers {
     /// Bytes of arguments that the tasks hold.
     private(set) var size = 0
 
-    /// Starts a task. The result of an earlier one with the same id is no longer awaited.
-    ///
-    /// - Parameters:
-    ///   - id: the hub's invocation id, or `nil` if it wants no result.
-    ///   - size: bytes of its arguments.
-    ///   - make: makes the task, which must call ``finish(_:_:)`` with the number.
+    /// Starts a task, which must call ``finish(_:_:)`` with its number. The result of an earlier one with the same id is no
+    /// longer awaited.
     mutating func begin(_ id: String?, size: Int, _ make: (UInt64) -> Task<Void, Never>) {
         last += 1
         if let id {

@@ -7,7 +7,6 @@ public struct HubArguments: Sendable {
     /// The headers that were sent with the message.
     public let headers: [String: String]
     let codec: any HubCodec
-    /// All arguments, encoded.
     let array: ByteBuffer
 
     /// A copy in memory of its own if these are a slice of something much larger.

@@ -21,9 +21,7 @@ final class ItemBuffer: Sendable {
     private let state: Locked<State>
     private let cancelled: @Sendable () -> Void
 
-    /// - Parameters:
-    ///   - limit: how many bytes of items may be buffered.
-    ///   - cancelled: called when the consumer goes away before the end.
+    /// - Parameter cancelled: called when the consumer goes away before the end.
     init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
         self.limit = limit
         state = Locked(State(size: UndeliveredSize(limit: limit)))
@@ -105,7 +103,6 @@ struct UndeliveredSize {
         fileprivate let held: Int
     }
 
-    /// - Parameter limit: how many bytes of messages may be undelivered.
     init(limit: Int) { self.limit = limit }
 
     /// - Parameters:

@@ -69,14 +69,12 @@ extension HubConnection {
             "the maximum message size must be 1 to \(Int32.max) bytes")
     }
 
-    /// The headers that every server is sent.
     private static var ownHeaders: HTTPHeaders {
         HTTPHeaders([("User-Agent", "SignalR-Swift"), ("X-Requested-With", "XMLHttpRequest"), ("Accept", "*/*")])
     }
 
     // MARK: - Negotiation
 
-    /// Negotiates with the server, following its redirects.
     private func negotiate(_ first: RequestMaker) async throws(SignalRError) -> (Negotiation, RequestMaker) {
         var maker = first
         for _ in 0...Self.maximumRedirects {

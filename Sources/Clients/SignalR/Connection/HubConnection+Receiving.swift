@@ -19,7 +19,6 @@ extension HubConnection {
         process(session)
     }
 
-    /// Handles the messages that are complete.
     func process(_ session: HubSession) {
         do throws(SignalRError) {
             while session.isOpen, let frame = try session.frames.next() {

@@ -1,7 +1,6 @@
 import NIOCore
 
 extension HubConnection {
-    /// The session that carries calls.
     func openSession() throws(SignalRError) -> HubSession {
         if phase == .connected, let session { return session }
         switch phase {
@@ -16,7 +15,6 @@ extension HubConnection {
         }
     }
 
-    /// Waits until the session accepts another message.
     func writableSession() async throws(SignalRError) -> HubSession {
         while true {
             let session = try openSession()

@@ -50,7 +50,6 @@ public actor HubConnection {
     var starting: Outcome<Result<Void, SignalRError>>?
     /// Opened when the connection that is being stopped has ended.
     var stopping = Latch()
-    /// The connection to the server that is open or being opened.
     var session: HubSession?
     /// The number of network reads, over all sessions.
     var receivedPieces: UInt64 = 0
@@ -136,7 +135,6 @@ public actor HubConnection {
         }
     }
 
-    /// The start failed or was cancelled.
     private func giveUpOpening(_ error: SignalRError) {
         run += 1
         opening?.cancel()
@@ -150,7 +148,6 @@ public actor HubConnection {
         starting = nil
     }
 
-    /// The handshake is done, and the connection is open.
     func begin(_ session: HubSession, _ event: ConnectionEvent) {
         opening = nil
         session.isOpen = true
@@ -209,7 +206,6 @@ public actor HubConnection {
         finish(nil)
     }
 
-    /// The connection has ended and is not opened again.
     func finish(_ error: SignalRError?) {
         run += 1
         phase = .disconnected

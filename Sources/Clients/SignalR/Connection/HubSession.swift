@@ -9,7 +9,6 @@ final class HubSession: @unchecked Sendable {
     /// The longest that closing may take: sending what is queued, and the transport's own close handshake.
     static var closeTimeout: TimeAmount { .seconds(5) }
 
-    /// A call that awaits the hub's answer.
     enum Pending {
         case result(Outcome<Result<ByteBuffer?, SignalRError>>)
         case stream(ItemBuffer)
@@ -39,11 +38,9 @@ final class HubSession: @unchecked Sendable {
     var pending: [String: Pending] = [:]
     /// Streams to the hub, by stream id, each with the invocation that it belongs to if the hub answers that.
     var uploads: [String: (invocation: String?, task: Task<Void, Never>)] = [:]
-    /// Running handlers that return a result to the hub.
     var answers = Answers()
     /// Bytes of answers that the hub asked for and that are not yet sent, as far as is known.
     private var unsentAnswers = 0
-    /// Senders that wait until the transport is writable.
     private var senders: [Outcome<Void>] = []
 
     var lastSent = NIODeadline.uptimeNanoseconds(0)

@@ -25,7 +25,6 @@ struct RequestMaker: Sendable {
     /// `nil` if no token is wanted.
     var token: (@Sendable () async throws -> String?)?
     let eventLoop: any EventLoop
-    /// The longest that getting a token may take.
     let timeout: TimeAmount
 
     func request(

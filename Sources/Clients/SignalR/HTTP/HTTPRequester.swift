@@ -54,7 +54,6 @@ final class HTTPRequester {
         return promise.futureResult
     }
 
-    /// Closes the connection and fails the request under way.
     func close() {
         isClosed = true
         let error = SignalRError(.stopped, "the connection was stopped")
@@ -95,9 +94,7 @@ final class HTTPRequester {
 final class HTTPExchange {
     let request: HTTPRequest
     let promise: EventLoopPromise<HTTPReply>
-    /// Receives the body of a successful reply as it arrives; without it the body is collected.
     let onBody: ((ByteBuffer) -> Void)?
-    /// Called with the head of a successful reply, after which the deadline no longer applies.
     let onHead: ((HTTPReply) -> Void)?
     var deadline: Scheduled<Void>?
     var reply: HTTPReply?

@@ -15,9 +15,6 @@ struct MessagePackValue: Decoder, SingleValueDecodingContainer {
     let codingPath: [any CodingKey]
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Decodes the one value in the bytes.
-    ///
-    /// - Throws: `DecodingError` or ``MessagePackError``.
     static func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws -> Value {
         var rest = bytes
         let value = try rest.readMessagePackValue()

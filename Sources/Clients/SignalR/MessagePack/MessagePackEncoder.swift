@@ -27,9 +27,6 @@ final class MessagePackNode: Encoder, SingleValueEncodingContainer {
 
     private init(codingPath: [any CodingKey]) { self.codingPath = codingPath }
 
-    /// Encodes a value.
-    ///
-    /// - Throws: `EncodingError` or ``MessagePackError``.
     static func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws {
         let node = MessagePackNode(codingPath: [])
         try node.encode(value)
@@ -55,7 +52,6 @@ final class MessagePackNode: Encoder, SingleValueEncodingContainer {
         return node
     }
 
-    /// Adds a value of an array.
     func append() -> MessagePackNode {
         let node = MessagePackNode(codingPath: codingPath + [MessagePackKey(intValue: count)])
         if kind == .array { items.append(("", node)) }

@@ -31,7 +31,6 @@ package struct MessagePackError: Error, CustomStringConvertible {
 }
 
 extension ByteBuffer {
-    /// Reads the header of a value.
     package mutating func readMessagePack() throws(MessagePackError) -> MessagePackItem {
         let byte = try readMessagePackInteger(UInt8.self)
         switch byte {

@@ -19,7 +19,6 @@ struct Negotiation: Sendable, Equatable {
     /// The secret token that identifies the connection in requests.
     let token: String
     let transports: [OfferedTransport]
-    /// Whether a broken connection can be resumed.
     let isStateful: Bool
 
     struct OfferedTransport: Decodable, Sendable, Equatable {
@@ -69,7 +68,6 @@ struct Negotiation: Sendable, Equatable {
                 isStateful: response.useStatefulReconnect ?? false))
     }
 
-    /// Whether the server offers a transport for text or binary messages.
     func offers(_ kind: TransportKind, isBinary: Bool) -> Bool {
         transports.contains {
             $0.transport == kind.rawValue && $0.transferFormats.contains(isBinary ? "Binary" : "Text")

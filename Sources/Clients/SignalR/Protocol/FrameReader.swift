@@ -4,12 +4,10 @@ import NIOCore
 struct FrameReader {
     private let isBinary: Bool
     private let maximum: Int
-    /// Bytes that were received and not consumed.
     private(set) var pending = ByteBuffer()
     /// How many pending bytes were searched for the end of a message.
     private var searched = 0
 
-    /// - Parameter maximum: bytes of the largest message.
     init(isBinary: Bool, maximum: Int) {
         self.isBinary = isBinary
         self.maximum = maximum

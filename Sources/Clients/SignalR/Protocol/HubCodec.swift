@@ -4,17 +4,13 @@ import NIOCore
 protocol HubCodec: Sendable {
     /// The name in the handshake.
     var name: String { get }
-    /// Whether it is binary rather than text.
     var isBinary: Bool { get }
-    /// The encoding of a null value.
     var null: ByteBuffer { get }
 
     func encode<Value: Encodable>(_ value: Value, into buffer: inout ByteBuffer) throws(SignalRError)
     func decode<Value: Decodable>(_ type: Value.Type, from bytes: ByteBuffer) throws(SignalRError) -> Value
 
-    /// Encodes an array of arguments.
     func encodeArguments(_ arguments: [any Encodable]) throws(SignalRError) -> ByteBuffer
-    /// Consumes the start of an array.
     func enterArray(_ array: inout ByteBuffer) throws(SignalRError)
     /// Consumes the next element of an array that was entered; `nil` after the last.
     func nextElement(_ array: inout ByteBuffer) throws(SignalRError) -> ByteBuffer?

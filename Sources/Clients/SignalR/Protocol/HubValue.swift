@@ -69,6 +69,5 @@ public enum HubValue: Sendable, Hashable, Codable {
 }
 
 extension Decimal {
-    /// Whether it has no fraction.
     fileprivate var isWhole: Bool { exponent >= 0 || !description.contains(".") }
 }

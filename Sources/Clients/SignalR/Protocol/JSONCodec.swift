@@ -10,7 +10,6 @@ import Foundation
 
 /// Hub messages as JSON text, each followed by a record separator.
 struct JSONCodec: HubCodec {
-    /// Ends each message.
     static let recordSeparator: UInt8 = 0x1E
 
     let encoder: JSONEncoder

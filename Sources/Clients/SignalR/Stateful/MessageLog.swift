@@ -14,7 +14,6 @@ struct MessageLog {
     /// The number of the first message kept, or of the next message if none is kept.
     private(set) var firstKept: Int64 = 1
 
-    /// The number of the next message to be received.
     private var next: Int64 = 1
     private(set) var received: Int64 = 0
     private var awaitsSequence = false
@@ -22,7 +21,6 @@ struct MessageLog {
     /// - Parameter limit: senders should wait while this many bytes are kept.
     init(limit: Int) { self.limit = limit }
 
-    /// Whether senders should wait for an acknowledgement.
     var isFull: Bool { size >= limit }
 
     /// Whether more bytes than the limit and `surplus` are kept.

@@ -9,10 +9,8 @@ struct EventStreamParser {
     private var data: ByteBuffer?
     private var sawCarriageReturn = false
 
-    /// - Parameter maximumEvent: bytes of the largest event.
     init(maximumEvent: Int) { self.maximumEvent = maximumEvent }
 
-    /// Parses received bytes and calls back with each event's data.
     mutating func feed(_ bytes: ByteBuffer, _ event: (ByteBuffer) -> Void) throws(SignalRError) {
         var bytes = bytes
         while bytes.readableBytes > 0 {

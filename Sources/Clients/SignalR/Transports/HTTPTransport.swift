@@ -43,7 +43,6 @@ final class HTTPTransport: HubTransport {
     /// Succeeds when everything was sent, or when nothing more can be sent.
     private var drained: EventLoopPromise<Void>?
 
-    /// - Parameter maximumEvent: bytes of the largest event.
     init(
         _ kind: TransportKind, _ dialer: Dialer, _ maker: RequestMaker, _ options: HubConnectionOptions,
         maximumEvent: Int, events: TransportEvents
@@ -61,9 +60,7 @@ final class HTTPTransport: HubTransport {
         parser = EventStreamParser(maximumEvent: maximumEvent)
     }
 
-    /// Begins to receive.
-    ///
-    /// - Returns: a future that succeeds when the transport is open.
+    /// Begins to receive. The future succeeds when the transport is open.
     func open() -> EventLoopFuture<Void> {
         get()
         if isPolling {

@@ -5,7 +5,6 @@ import NIOHTTP1
 /// A bare WebSocket to a hub with binary messages, for callers that implement the hub protocol themselves: no
 /// negotiation, no handshake, no pings. On its event loop only.
 package final class HubSocket {
-    /// The longest that each step of opening may take.
     private static var timeout: TimeAmount { .seconds(15) }
     private static var maximumFrame: Int { 1 << 20 }
 
@@ -14,14 +13,10 @@ package final class HubSocket {
     /// Whether the end was reported, or is not to be reported.
     private var isOver = false
 
-    /// Opens a WebSocket.
+    /// Opens a WebSocket. `received` is called with the bytes as they arrive, split arbitrarily; `closed` once when it has
+    /// ended or could not be opened, unless ``close()`` was called, and without an error if the server closed it in an
+    /// orderly way.
     ///
-    /// - Parameters:
-    ///   - url: an address that begins with `http`, `https`, `ws` or `wss`.
-    ///   - opened: called when the server has accepted the WebSocket.
-    ///   - received: called with received bytes, split arbitrarily.
-    ///   - closed: called once when it has ended or could not be opened, unless ``close()`` was called; without an
-    ///     error if the server closed it in an orderly way.
     /// - Throws: ``SignalRError/Code/invalidURL``.
     package init(
         _ url: String, on eventLoop: any EventLoop, opened: @escaping () -> Void,
@@ -53,10 +48,8 @@ package final class HubSocket {
         closed(error)
     }
 
-    /// Whether little is queued for sending. More can be sent all the same and is queued.
     package var isWritable: Bool { transport?.isWritable ?? false }
 
-    /// Sends bytes as one message.
     package func send(_ bytes: ByteBuffer) { transport?.send(bytes) }
 
     /// Closes the WebSocket without calling `closed`.

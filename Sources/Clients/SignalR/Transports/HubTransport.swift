@@ -17,7 +17,6 @@ protocol HubTransport: AnyObject {
     /// Closes the transport in an orderly way; succeeds when it is closed, which may take the peer's answer.
     func close() -> EventLoopFuture<Void>
 
-    /// Ends the transport at once.
     func abort()
 }
 

@@ -18,9 +18,6 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
         self.transport = transport
     }
 
-    /// - Parameters:
-    ///   - transport: receives the frames.
-    ///   - maximumFrame: bytes of the largest frame.
     static func open(
         _ dialer: Dialer, _ address: HubAddress, headers: HTTPHeaders, transport: WebSocketTransport, maximumFrame: Int
     ) -> EventLoopFuture<any Channel> {

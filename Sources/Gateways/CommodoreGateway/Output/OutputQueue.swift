@@ -11,7 +11,6 @@ struct OutputQueue {
         var bytes: [UInt8]
         /// The element, if only its newest value counts.
         var latest: Int8?
-        /// Whether it may share a record with others.
         var sharesRecord = false
         var time: NIODeadline
         var client: ElementalDevice?

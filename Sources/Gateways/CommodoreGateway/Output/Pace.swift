@@ -15,9 +15,7 @@ struct Pace {
     /// The KERNAL's ring of 256 bytes holds 255; one is reserved for a byte in flight.
     static let bufferByteCount = 254
 
-    /// - Parameters:
-    ///   - lineRate: the line's capacity in bytes per second, or less to pace a program.
-    ///   - readRate: bytes per second that the program reads from its buffer.
+    /// - Parameter lineRate: the line's capacity in bytes per second, or less to pace a program.
     init(lineRate: Double, readRate: Double) {
         line = TokenBucket(capacity: Self.lead, perSecond: lineRate)
         buffer = TokenBucket(capacity: Self.bufferByteCount, perSecond: readRate)

@@ -20,8 +20,6 @@ struct HeldJoystick<Client: Hashable> {
         held = held.mapValues { $0 & value }.filter { $0.value != 0 }
     }
 
-    /// A client has left.
-    ///
     /// - Returns: whether that changed anything.
     mutating func release(_ client: Client) -> Bool {
         guard let own = held.removeValue(forKey: client) else { return false }

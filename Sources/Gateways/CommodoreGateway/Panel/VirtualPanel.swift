@@ -32,14 +32,12 @@ final class VirtualPanel {
 
     // MARK: Elements
 
-    /// The elements of a program behind this panel.
     func catalogue(of elements: [ElementDefinition], isStandard: Bool) -> ElementCatalogue {
         CommodoreElements.catalogue(
             of: isStandard ? elements.map(CommodoreElements.movable) : elements,
             CommodoreElements.own + CommodoreElements.ofVirtualMachine)
     }
 
-    /// The service has other elements now.
     func elementsChanged(isStandard: Bool) {
         self.isStandard = isStandard
         // The values of elements that were not there are not known.
@@ -71,13 +69,10 @@ final class VirtualPanel {
 
     // MARK: Joysticks
 
-    /// Releases the switches that a client pressed.
     func release(_ device: ElementalDevice) {
         for port in joysticks.indices where joysticks[port].release(device) { move(port) }
     }
 
-    /// Handles a program's report of a joystick.
-    ///
     /// - Parameter counts: called if the report is the state of the stick.
     func programReports(_ value: ElementValue, _ port: Int, ifItCounts counts: @escaping @Sendable () -> Void) {
         guard case .uint8(let switches) = value else { return }
@@ -104,7 +99,6 @@ final class VirtualPanel {
         (port == 0 ? commodore.joystick1 : commodore.joystick2).rawValue
     }
 
-    /// Moves the machine's joystick, and tells all clients.
     private func move(_ port: Int) {
         let joystick = Joystick(rawValue: joysticks[port].switches)
         machine.change { commodore in

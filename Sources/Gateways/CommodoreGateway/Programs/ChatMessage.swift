@@ -11,14 +11,9 @@ enum ChatMessage {
     /// The body's bytes before the sender.
     private static let headerByteCount = 5 + target.count + 1
     private static let maximumBodyByteCount = 127
-    /// The maximum length of a name, as in the program.
     static let maximumNameByteCount = 16
 
-    /// The records that show a text with a name, one message each.
-    ///
-    /// - Parameters:
-    ///   - sender: in ASCII; truncated to 16 bytes.
-    ///   - text: in ASCII.
+    /// The records that show an ASCII text with a name, one message each.
     static func payloads(sender: [UInt8], text: [UInt8]) -> [[UInt8]] {
         let sender = Array(sender.prefix(maximumNameByteCount))
         let room = maximumBodyByteCount - headerByteCount - (1 + sender.count) - 2
@@ -33,14 +28,10 @@ enum ChatMessage {
         }
     }
 
-    /// Decodes a message from the program: `[length] 96 01 80 A1 C0 A9 "Broadcast" 92` name, text, `90`.
-    ///
-    /// - Returns: name and text as bytes, or nil if it is something else, such as a ping.
+    /// A message from the program: `[length] 96 01 80 A1 C0 A9 "Broadcast" 92` name, text, `90`.
     static func broadcast(_ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? { call("Broadcast".utf8, body) }
 
-    /// Decodes a hub's call of "NewMessage" with a name and a text, in UTF-8.
-    ///
-    /// - Returns: both, or nil if it is something else.
+    /// A hub's call of "NewMessage" with a name and a text, in UTF-8.
     static func news(_ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? { call(target, body) }
 
     /// The two texts that a method is called with, or nil if it is something else. Texts are bytes: the program's

@@ -8,7 +8,6 @@ import PETSCII
 /// ``ElementType``; flags are bit 1 latest, 2 the machine sends it, 3 clients set it. Texts are PETSCII in the set of
 /// small and capital letters.
 enum CompactCatalogue {
-    /// The identifier of its system element.
     static let identifier: Int8 = -10
 
     private static let version: UInt8 = 1
@@ -22,10 +21,7 @@ enum CompactCatalogue {
         let text: String
     }
 
-    /// The elements of a catalogue.
-    ///
     /// - Parameter own: the gateway's own elements, whose names are taken.
-    /// - Throws: ``Problem`` if it is truncated or an element is invalid.
     static func elements(
         in bytes: ArraySlice<UInt8>, besides own: [any AnyElement]
     ) throws(Problem) -> [ElementDefinition] {

@@ -17,7 +17,6 @@ final class HubRelaySession: ChatProgramSession {
     unowned let modem: Modem
     private var socket: HubSocket?
     private var isOver = false
-    /// Bytes from the hub that are not a whole message yet.
     private var pending = ByteBuffer()
     private(set) var isHandshakeDone = false
 

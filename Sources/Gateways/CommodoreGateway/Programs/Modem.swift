@@ -27,7 +27,6 @@ final class Modem {
     /// The newest value of each `latest` element from clients, for a program that connects later.
     private(set) var state: [Int8: ElementValue] = [:]
     private var commandCount: UInt32 = 0
-    /// The client whose value is being taken.
     private var sender: ElementalDevice?
     private var publishedStatistics: [UInt32] = []
     /// The elements of the machine. Setting it replaces the service's catalogue.
@@ -42,7 +41,6 @@ final class Modem {
         }
     }
 
-    /// - Parameter isVirtual: whether the machine is a virtual one.
     init(
         _ configuration: GatewayConfiguration, isVirtual: Bool = false, eventLoop: any EventLoop, owner: any ModemOwner
     ) {
@@ -67,7 +65,6 @@ final class Modem {
 
     // MARK: The line
 
-    /// The line was opened, for the first time or again.
     func lineOpened() {
         isLineOpen = true
         parser.reset()
@@ -170,7 +167,6 @@ final class Modem {
 
     // MARK: Time
 
-    /// Handles the timers that are due.
     func wake(at now: NIODeadline) {
         if let time = lastByteTime, now >= time + silence {
             lastByteTime = nil
@@ -190,7 +186,6 @@ final class Modem {
         [lastByteTime.map { $0 + silence }, session?.wakeTime].compactMap { $0 }.min()
     }
 
-    /// The bytes that may be written to the line now.
     func output(at now: NIODeadline) -> [UInt8] {
         guard isLineOpen, !queue.isEmpty else { return [] }
         let bytes = queue.take(pace.room(at: now), at: now)
@@ -200,8 +195,6 @@ final class Modem {
 
     // MARK: Clients
 
-    /// A client sent a value.
-    ///
     /// - Returns: why it is not sent to the machine, or nil.
     func take(
         _ value: ElementValue, of element: ElementDefinition, from client: String, device: ElementalDevice? = nil,
@@ -226,7 +219,6 @@ final class Modem {
         }
     }
 
-    /// Publishes the statistics that changed.
     func publishStatistics() {
         let delay = UInt32(clamping: queue.delay.nanoseconds / 1_000_000)
         let numbers: [(Element<UInt32>, UInt32)] = [
@@ -248,7 +240,6 @@ final class Modem {
 // MARK: - For sessions
 
 extension Modem {
-    /// The connection was opened.
     func connected(_ session: any ProgramSession) {
         guard session === self.session, !isConnected else { return }
         isConnected = true
@@ -257,15 +248,12 @@ extension Modem {
         owner.modemChanged(session.name, isConnected: true)
     }
 
-    /// The connection failed or was closed.
     func disconnected(_ session: any ProgramSession) {
         guard session === self.session else { return }
         hangUp()
         answer(.disconnected)
     }
 
-    /// Sends data to the machine.
-    ///
     /// - Returns: whether there was room.
     func send(_ item: OutputQueue.Item, from session: any ProgramSession) -> Bool {
         var item = item
@@ -275,7 +263,6 @@ extension Modem {
         return true
     }
 
-    /// Sends a value to all clients.
     func publish(_ value: ElementValue, of element: ElementDefinition) {
         if element.latest, element.access.contains(.write) { state[element.id] = value }
         owner.modem(publishes: value, of: element)
@@ -284,10 +271,8 @@ extension Modem {
 
 /// Receives the events of a modem.
 protocol ModemOwner: AnyObject {
-    /// A value has to be sent to the clients.
     func modem(publishes value: ElementValue, of element: ElementDefinition)
     func modem(replacesElements elements: [ElementDefinition])
-    /// A program is connected, or no longer.
     func modemChanged(_ program: String, isConnected: Bool)
     func modemHasOutput()
 }

@@ -19,14 +19,12 @@ final class NativeSession: ProgramSession {
     unowned let modem: Modem
     /// Whether the program has sent an envelope: the first one may be its catalogue.
     private var hasSpoken = false
-    /// Whether the program got the values that were set before it connected.
     private var isGreeted = false
 
     /// How long a program may take to declare its catalogue before it gets values of the standard elements.
     private static let patience = TimeAmount.milliseconds(500)
     /// The longest value that fits into a record with the envelope's 5 bytes.
     static let maximumValueByteCount = ModemResult.maximumByteCount - Envelope.streamByteCount
-    /// The longest piece of memory that fits into an envelope after its address.
     static let maximumMemoryByteCount = maximumValueByteCount - 2
 
     init(name: String, modem: Modem) {
@@ -110,7 +108,6 @@ final class NativeSession: ProgramSession {
         return send(value, of: element, now)
     }
 
-    /// Sends a program the values that were set before it connected.
     private func greet(_ now: NIODeadline) {
         guard !isGreeted else { return }
         isGreeted = true

@@ -5,9 +5,6 @@ package enum ProgramAddress: Hashable {
     /// `ws://HOST[:PORT]/PATH` or `wss://…`: to a hub.
     case webSocket(String)
 
-    /// An address is at most as long as a command.
-    ///
-    /// - Returns: nil if it is malformed.
     init?(_ bytes: [UInt8]) {
         // A program may send strings with a terminating 0.
         let bytes = bytes.last == 0 ? bytes.dropLast() : bytes[...]

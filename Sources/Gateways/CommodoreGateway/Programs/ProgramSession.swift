@@ -13,9 +13,7 @@ protocol ProgramSession: AnyObject {
     var modem: Modem { get }
 
     func open(at now: NIODeadline)
-    /// Handles a message from the program, and returns the answer to its command.
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult
-    /// Handles a client's value for the machine.
     func take(_ value: ElementValue, of element: ElementDefinition, from client: String, at now: NIODeadline) -> Taken
     /// When ``wake(at:)`` must be called, or nil if it need not be.
     var wakeTime: NIODeadline? { get }

@@ -13,7 +13,6 @@ package struct CommandParser {
     private var hasForgotten = false
     /// Whether the line was in sync before ``pending``.
     private var isInStep = false
-    /// The number of bytes that were not part of a command.
     package private(set) var skippedByteCount = 0
 
     package init() { pending.reserveCapacity(2 * Self.longest) }
@@ -24,9 +23,7 @@ package struct CommandParser {
     /// Whether there is an incomplete command that silence would end.
     package var isWaiting: Bool { !pending.isEmpty }
 
-    /// Parses a byte from the line.
-    ///
-    /// - Returns: the command that it completes.
+    /// - Returns: the command that the byte completes.
     package mutating func receive(_ byte: UInt8) -> ModemCommand? {
         pending.append(byte)
         while start < pending.count {
@@ -64,7 +61,6 @@ package struct CommandParser {
         return isUnknownCommand
     }
 
-    /// The line was reopened.
     package mutating func reset() {
         skippedByteCount += pending.count
         begin()

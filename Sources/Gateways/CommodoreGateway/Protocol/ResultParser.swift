@@ -7,9 +7,7 @@ package struct ResultParser {
     /// Whether there is an incomplete record that silence would end.
     package var isWaiting: Bool { !pending.isEmpty }
 
-    /// Parses a byte from the line.
-    ///
-    /// - Returns: the whole record that it completes, code and length included.
+    /// - Returns: the whole record that the byte completes, code and length included.
     package mutating func receive(_ byte: UInt8) -> [UInt8]? {
         pending.append(byte)
         guard pending.count >= 2, pending.count == 2 + Int(pending[1]) else { return nil }
@@ -17,9 +15,7 @@ package struct ResultParser {
         return pending
     }
 
-    /// The line was silent in the middle of a record.
-    ///
-    /// - Returns: the incomplete record.
+    /// - Returns: the incomplete record, after which the line fell silent.
     package mutating func silence() -> [UInt8] {
         defer { pending.removeAll(keepingCapacity: true) }
         return pending

@@ -17,8 +17,6 @@ package struct LineTerminal: Sendable {
     private let latch: Latch
 
     /// Opens the line to the modem, or to a gateway in its place, and reports its events.
-    ///
-    /// - Throws: ``GatewayError`` if it cannot be opened.
     package static func open(
         _ place: LinePlace, _ tell: @escaping @Sendable (Event) -> Void
     ) async throws(GatewayError) -> LineTerminal {
@@ -40,7 +38,6 @@ package struct LineTerminal: Sendable {
 
     package func close() async { await eventLoop.run { [end] in end.value.line.stop() } }
 
-    /// The terminal on its event loop.
     private final class End: LineHandler {
         let line: any Line
         private let eventLoop: any EventLoop

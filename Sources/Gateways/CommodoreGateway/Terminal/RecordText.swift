@@ -3,8 +3,6 @@ import PETSCII
 
 /// The textual form of a record, for people.
 package enum RecordText {
-    /// The name of a command's or a result's code.
-    ///
     /// - Parameter isCommand: whether it went to the modem.
     package static func name(_ record: [UInt8], isCommand: Bool) -> String {
         let names =

@@ -15,9 +15,6 @@ package enum TerminalLine {
         "raw $HEX       bytes as they are, such as: raw $06 05 41", "help           this",
     ]
 
-    /// Parses a command.
-    ///
-    /// - Throws: ``Problem``.
     package static func bytes(_ line: String) throws(Problem) -> [UInt8] {
         let parts = line.split(separator: " ", maxSplits: 1)
         let rest = parts.count > 1 ? String(parts[1]) : ""

@@ -3,7 +3,6 @@ import PETSCII
 
 /// The keyboard of a virtual machine as other threads see it: how many keys wait, and which characters have one.
 struct VirtualKeyboard {
-    /// The most keys that may wait.
     static let capacity = 1024
     /// How many of the characters without a key a refusal names.
     private static let namedCount = 3
@@ -17,11 +16,8 @@ struct VirtualKeyboard {
     /// The keys on their way to the machine.
     var submitted = 0
 
-    /// How many more keys may wait.
     var room: Int { isConnected ? max(Self.capacity - waiting - submitted, 0) : 0 }
 
-    /// The keys that type a text, in PETSCII.
-    ///
     /// - Throws: a refusal if one of the characters has no key, or not all of them have room.
     func keys(of text: String, replacingOthers isLenient: Bool) throws(ValueRefusal) -> [UInt8] {
         guard isConnected else { throw ValueRefusal("no program is running on the machine") }

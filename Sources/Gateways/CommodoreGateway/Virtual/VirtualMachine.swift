@@ -6,7 +6,6 @@ public import VirtualCommodore
 
 /// The Commodore 64 inside a gateway's process, running at original speed.
 public final class VirtualMachine: Sendable {
-    /// Its activity on the user port.
     enum Event: Sendable {
         case bytes([UInt8])
         case terminalReady(Bool)
@@ -14,7 +13,6 @@ public final class VirtualMachine: Sendable {
         case stopped(String)
     }
 
-    /// The machine on its loop.
     private final class Runner {
         let commodore: Commodore64
         let program: Program
@@ -52,8 +50,6 @@ public final class VirtualMachine: Sendable {
     /// The time slice of the machine. Its line transfers a byte every 8 ms at 1200 baud.
     private static let step = TimeAmount.milliseconds(4)
 
-    /// A machine that runs the program once a gateway has started it.
-    ///
     /// - Throws: ``GatewayError`` if the program has no start address.
     init(_ program: Program, standard: VideoStandard, baud: Int) throws(GatewayError) {
         do {
@@ -86,7 +82,6 @@ public final class VirtualMachine: Sendable {
         return try await future.get()
     }
 
-    /// Runs a closure on the machine, in the order of the calls.
     func change(_ body: @escaping @Sendable (Commodore64) -> Void) {
         state.withLock { state in
             guard !state.isOver else { return }
@@ -126,7 +121,6 @@ public final class VirtualMachine: Sendable {
         try outcome.get()
     }
 
-    /// Switches the machine on and starts the program.
     func start(_ tell: @escaping @Sendable (Event) -> Void) {
         guard !state.withLock({ $0.isOver }) else { return }
         view.withLock { $0.keyboard.isConnected = true }
