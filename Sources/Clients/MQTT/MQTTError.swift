@@ -65,14 +65,11 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         public static let queueFull = Code(value: .queueFull)
     }
 
-    /// The kind of error.
     public let code: Code
     /// What happened and what to do.
     public let message: String
-    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
-    /// An error of that kind.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

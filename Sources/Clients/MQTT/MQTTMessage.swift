@@ -14,7 +14,6 @@ public struct MQTTMessage: Sendable, Equatable {
     /// Whether the broker sends it again, having seen no acknowledgement. It may be the first time all the same.
     public var isDuplicate: Bool
 
-    /// A message.
     public init(
         topic: String, payload: ByteBuffer, qos: MQTTQoS = .atMostOnce, isRetained: Bool = false,
         isDuplicate: Bool = false
@@ -47,7 +46,6 @@ public struct MQTTLastWill: Sendable, Hashable {
     /// Whether the broker keeps it for later subscribers.
     public var isRetained: Bool
 
-    /// A last will.
     public init(topic: MQTTTopic, payload: ByteBuffer, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
         self.topic = topic
         self.payload = payload
@@ -55,7 +53,6 @@ public struct MQTTLastWill: Sendable, Hashable {
         self.isRetained = isRetained
     }
 
-    /// A last will that is text.
     public init(topic: MQTTTopic, text: String, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
         self.init(topic: topic, payload: ByteBuffer(string: text), qos: qos, isRetained: isRetained)
     }

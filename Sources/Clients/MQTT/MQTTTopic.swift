@@ -23,10 +23,8 @@ public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
         encoded = [UInt8(name.utf8.count >> 8), UInt8(name.utf8.count & 0xFF)] + name.utf8
     }
 
-    /// The name.
     public var name: String { String(decoding: encoded.dropFirst(2), as: UTF8.self) }
 
-    /// The name.
     public var description: String { name }
 }
 

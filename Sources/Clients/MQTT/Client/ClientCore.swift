@@ -17,7 +17,8 @@ final class ClientCore: Sendable {
     let connect: Connect
     let logger: Logger
     let outbox: Locked<Outbox>
-    let counts = Counts()
+    /// Without what only the outbox knows.
+    let statistics = Locked(MQTTStatistics())
     let events = EventHub<MQTTEvent>()
     let messages = EventHub<MQTTMessage>()
 
@@ -34,8 +35,7 @@ final class ClientCore: Sendable {
             eventLoop: eventLoop, timeout: TimeAmount(options.connectTimeout), tls: options.tlsConfiguration)
         self.connect = connect ?? { dialer.connect(to: address.endpoint, configure: $0) }
         logger = options.logger.printable
-        outbox = Locked(
-            Outbox(maximumTopics: options.maximumWaitingTopics, maximumBytes: options.maximumWaitingBytes))
+        outbox = Locked(Outbox(maximumTopics: options.maximumWaitingTopics, maximumBytes: options.maximumWaitingBytes))
     }
 
     func connectPacket(password: String?) -> OutgoingPacket.Connect {

@@ -22,7 +22,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private let connectPacket: OutgoingPacket.Connect
     private let keepAlive: TimeAmount
     private let queuedBytes: QueuedBytesHandler
-    private var counts: Counts { core.counts }
     private var machine: SessionMachine
     private var decoder: PacketDecoder
     private var hold = ReadHold()
@@ -99,7 +98,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !isOver else { return }
         isOver = true
         for timer in [keepAliveTimer, holdTimer, closeTimer] { timer?.cancel() }
-        counts.inFlight.store(0, ordering: .relaxed)
+        core.statistics.withLock { $0.inFlight = 0 }
         let reason =
             error.map { MQTTError(.connectionLost, "the connection was lost before the broker had answered: \($0)") }
             ?? MQTTError(.stopped, "the client was stopped before the broker had answered")
@@ -156,12 +155,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
             guard let free = machine.publish() else { preconditionFailure("there is no room in flight") }
             identifier = free
             if let sender = message.sender { senders[identifier] = sender }
-            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
         }
         let size = message.payload.readableBytes
         outgoing.writePublishHeader(
             message.topic, payloadSize: size, qos: message.qos, isRetained: message.isRetained, identifier: identifier)
-        counts.messagesSent.count()
+        core.statistics.withLock {
+            $0.messagesSent += 1
+            $0.inFlight = machine.inFlight
+        }
         if size <= Self.maximumCopy {
             outgoing.writeImmutableBuffer(message.payload)
             if outgoing.readableBytes >= Self.flushThreshold { flush() } else { scheduleFlush() }
@@ -171,16 +172,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if message.qos == .atMostOnce { message.sender?.resolve(.success(())) }
     }
 
-    /// - Parameter filters: at most ``OutgoingPacket/maximumFilters``.
-    func subscribe(_ filters: some Collection<Subscription>, _ handler: @escaping RequestHandler) {
-        request(codes: filters.count, handler) { $0.writeSubscribe(filters, identifier: $1) }
-    }
-
-    func unsubscribe(_ filters: some Collection<String>, _ handler: @escaping RequestHandler) {
-        request(codes: 0, handler) { $0.writeUnsubscribe(filters, identifier: $1) }
-    }
-
-    private func request(
+    /// - Parameter codes: how many codes the answer has: one for each filter of a SUBSCRIBE, none for an UNSUBSCRIBE.
+    func request(
         codes: Int, _ handler: @escaping RequestHandler, _ write: (inout ByteBuffer, _ identifier: UInt16) -> Void
     ) {
         guard let identifier = machine.request(codes: codes) else {
@@ -205,7 +198,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     /// - Parameter payload: of the last packet, if it was not collected with the rest.
     private func flush(followedBy payload: ByteBuffer? = nil) {
         guard let context, !isOver else { return }
-        counts.bytesSent.count(outgoing.readableBytes + (payload?.readableBytes ?? 0))
+        core.statistics.withLock { $0.bytesSent += outgoing.readableBytes + (payload?.readableBytes ?? 0) }
         if outgoing.readableBytes > 0 { context.write(Self.wrapOutboundOut(outgoing), promise: nil) }
         if let payload { context.write(Self.wrapOutboundOut(payload), promise: nil) }
         context.flush()
@@ -240,7 +233,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard !isOver else { return }
         let bytes = Self.unwrapInboundIn(data)
         let now = context.eventLoop.now
-        counts.bytesReceived.count(bytes.readableBytes)
+        core.statistics.withLock { $0.bytesReceived += bytes.readableBytes }
         machine.keepAlive.received(at: now)
         decoder.append(bytes)
         do throws(MQTTError) {
@@ -251,7 +244,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        counts.unexpectedAcknowledgements.count(machine.takeUnexpectedAcknowledgements())
+        let unexpected = machine.takeUnexpectedAcknowledgements()
+        if unexpected > 0 { core.statistics.withLock { $0.unexpectedAcknowledgements += unexpected } }
         if hasNewRoom {
             hasNewRoom = false
             owner?.drain()
@@ -266,8 +260,10 @@ final class ConnectionHandler: ChannelDuplexHandler {
             scheduleKeepAlive(in: keepAlive)
             owner?.connected(self)
         case .deliver(let message, let identifier):
-            counts.messagesReceived.count()
-            if message.isDuplicate { counts.duplicatesReceived.count() }
+            core.statistics.withLock {
+                $0.messagesReceived += 1
+                if message.isDuplicate { $0.duplicatesReceived += 1 }
+            }
             core.messages.emit(message)
             guard identifier != 0, !isOver else { return }
             outgoing.writePubAck(identifier)
@@ -275,7 +271,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             if outgoing.readableBytes >= Self.flushThreshold { flush() } else { scheduleFlush() }
         case .acknowledged(let identifier):
             hasNewRoom = true
-            counts.inFlight.store(machine.inFlight, ordering: .relaxed)
+            core.statistics.withLock { $0.inFlight = machine.inFlight }
             if !senders.isEmpty { senders.removeValue(forKey: identifier)?.resolve(.success(())) }
         case .answered(let identifier, let codes):
             hasNewRoom = true

@@ -132,7 +132,6 @@ final class ConnectionKeeper {
             }
     }
 
-    /// Gives the step that begins the time to connect.
     private func startDeadline() {
         let timeout = core.options.connectTimeout
         deadline = eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) { [self, generation] in
@@ -172,7 +171,7 @@ final class ConnectionKeeper {
         phase = .connected(handler)
         hasBeenConnected = true
         retries.connected(at: eventLoop.now)
-        core.counts.connections.count()
+        core.statistics.withLock { $0.connections += 1 }
         core.logger.debug("connected", metadata: ["address": "\(core.address)", "client": "\(core.clientID)"])
         core.outbox.withLock { $0.isOpen = true }
         core.events.emit(.connected)
@@ -209,8 +208,6 @@ final class ConnectionKeeper {
     }
 
     /// Sends a message at once if nothing waits and nothing is in its way, otherwise puts it among those that wait.
-    ///
-    /// - Throws: ``MQTTError/Code/notConnected`` or ``MQTTError/Code/queueFull``.
     func publishNewest(_ message: OutgoingMessage) throws(MQTTError) {
         let handler = open
         let canSend =
@@ -245,19 +242,20 @@ final class ConnectionKeeper {
 
     func subscribe(_ filters: [Subscription], _ handler: @escaping ConnectionHandler.RequestHandler) {
         guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
-        connection.subscribe(filters) { [self] result in
+        let granted: ConnectionHandler.RequestHandler = { [self] result in
             if case .success(let codes) = result {
                 for (subscription, code) in zip(filters, codes) where code < 0x80 { remember(subscription) }
             }
             handler(result)
         }
+        connection.request(codes: filters.count, granted) { $0.writeSubscribe(filters, identifier: $1) }
     }
 
     func unsubscribe(_ filters: [String], _ handler: @escaping ConnectionHandler.RequestHandler) {
         // Also if the connection is lost before the broker answers.
         subscriptions.removeAll { filters.contains($0.filter) }
         guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
-        connection.unsubscribe(filters, handler)
+        connection.request(codes: 0, handler) { $0.writeUnsubscribe(filters, identifier: $1) }
     }
 
     private func remember(_ subscription: Subscription) {
@@ -272,13 +270,14 @@ final class ConnectionKeeper {
         guard case .connected(let connection) = phase else { return }
         for start in stride(from: 0, to: subscriptions.count, by: OutgoingPacket.maximumFilters) {
             let filters = subscriptions[start...].prefix(OutgoingPacket.maximumFilters)
-            connection.subscribe(filters) { [self] result in
+            let restored: ConnectionHandler.RequestHandler = { [self] result in
                 guard case .success(let codes) = result else { return }
                 let refused = zip(filters, codes).filter { $1 >= 0x80 }.map { $0.0.filter }
                 guard !refused.isEmpty else { return }
                 subscriptions.removeAll { refused.contains($0.filter) }
                 core.events.emit(.subscriptionsRefused(refused))
             }
+            connection.request(codes: filters.count, restored) { $0.writeSubscribe(filters, identifier: $1) }
         }
     }
 }

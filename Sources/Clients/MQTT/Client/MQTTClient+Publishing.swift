@@ -16,8 +16,7 @@ extension MQTTClient {
         _ payload: ByteBuffer, to topic: MQTTTopic, qos: MQTTQoS = .atLeastOnce, retain: Bool = false
     ) async throws(MQTTError) {
         let sender = OutgoingMessage.Sender()
-        let message = OutgoingMessage(
-            topic: topic, payload: payload, qos: qos, isRetained: retain, sender: sender)
+        let message = OutgoingMessage(topic: topic, payload: payload, qos: qos, isRetained: retain, sender: sender)
         try checkSize(message)
         try add { outbox throws(MQTTError) in try outbox.add(message) }
         guard let result = await sender.value() else {

@@ -34,7 +34,6 @@ public final class MQTTClient: Sendable {
 
     // MARK: - State
 
-    /// The broker's address.
     public var address: MQTTAddress { core.address }
 
     /// The client identifier, which is a random one unless the options have one.
@@ -48,12 +47,7 @@ public final class MQTTClient: Sendable {
 
     /// What was sent and received so far, and what waits.
     public var statistics: MQTTStatistics {
-        let counts = core.counts
-        var statistics = MQTTStatistics(
-            connections: counts.connections.value, messagesSent: counts.messagesSent.value,
-            bytesSent: counts.bytesSent.value, messagesReceived: counts.messagesReceived.value,
-            bytesReceived: counts.bytesReceived.value, duplicatesReceived: counts.duplicatesReceived.value,
-            unexpectedAcknowledgements: counts.unexpectedAcknowledgements.value, inFlight: counts.inFlight.value)
+        var statistics = core.statistics.withLock { $0 }
         core.outbox.withLock { outbox in
             statistics.waitingMessages = outbox.count
             statistics.waitingBytes = outbox.bytes
@@ -135,18 +129,11 @@ extension MQTTClient {
                 return try await body(client)
             }
             // Whichever ends first: the connection only if it was lost for good, or the task was cancelled.
-            let first: Result?
-            do {
-                first = try await group.next() ?? nil
-            } catch {
-                client.stop()
-                group.cancelAll()
-                throw error
-            }
-            client.stop()
-            // What `body` has published is sent before the connection ends.
-            if first != nil { try await group.waitForAll() } else { group.cancelAll() }
+            let first = try await group.next() ?? nil
+            // Ends the connection, which sends before what `body` has published.
+            group.cancelAll()
             guard let first else { throw CancellationError() }
+            try await group.waitForAll()
             return first
         }
     }

@@ -51,7 +51,6 @@ public struct MQTTOptions: Sendable {
     /// Where the client logs, at level `debug`.
     public var logger = Logger(label: "MQTT", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// The defaults.
     public init() {}
 
     /// Trusts these certificates in addition to the system's, such as that of an authority of one's own.
@@ -90,8 +89,7 @@ extension MQTTOptions {
         try check(
             keepAlive > .zero && keepAlive <= .seconds(65535), "the keep-alive must be more than 0 and at most 65535 s")
         try check(connectTimeout > .zero, "the time to connect must be more than 0")
-        try check(
-            (lastWill?.payload.readableBytes ?? 0) <= 65535, "the last will's payload has at most 65535 bytes")
+        try check((lastWill?.payload.readableBytes ?? 0) <= 65535, "the last will's payload has at most 65535 bytes")
         try check(
             (1...OutgoingPacket.maximumLength).contains(maximumPacketSize),
             "the maximum packet size must be 1 to \(OutgoingPacket.maximumLength) bytes")

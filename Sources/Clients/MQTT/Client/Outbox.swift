@@ -76,8 +76,6 @@ struct Outbox {
         bytes += size
     }
 
-    /// Removes the message whose turn it is, and leaves the outbox alone when there is none.
-    ///
     /// - Parameter hasRoom: whether one that wants an acknowledgement may be sent.
     mutating func takeNext(hasRoom: Bool) -> (message: OutgoingMessage?, isEmpty: Bool) {
         guard let message = queue.first else {
@@ -92,7 +90,6 @@ struct Outbox {
         return (message, false)
     }
 
-    /// - Returns: who waited.
     mutating func clear() -> [OutgoingMessage.Sender] {
         isOpen = false
         isAttended = false

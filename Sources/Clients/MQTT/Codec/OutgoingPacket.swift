@@ -19,40 +19,32 @@ enum OutgoingPacket {
         /// The fields that can be too long are checked before.
         func write(to buffer: inout ByteBuffer) {
             var flags: UInt8 = 2
-            var length = 10 + 2 + clientID.utf8.count
+            var payload = ByteBuffer()
+            payload.writeField(clientID.utf8)
             if let lastWill {
                 flags |= 4 | lastWill.qos.rawValue << 3 | (lastWill.isRetained ? 0x20 : 0)
-                length += lastWill.topic.encoded.count + 2 + lastWill.payload.readableBytes
+                payload.writeBytes(lastWill.topic.encoded)
+                payload.writeInteger(UInt16(lastWill.payload.readableBytes))
+                payload.writeImmutableBuffer(lastWill.payload)
             }
             if let userName {
                 flags |= 0x80
-                length += 2 + userName.utf8.count
+                payload.writeField(userName.utf8)
             }
             if let password {
                 flags |= 0x40
-                length += 2 + password.utf8.count
+                payload.writeField(password.utf8)
             }
-            buffer.writeFixedHeader(0x10, length)
+            buffer.writeFixedHeader(0x10, 10 + payload.readableBytes)
             buffer.writeField("MQTT".utf8)
-            buffer.writeInteger(4, as: UInt8.self)
-            buffer.writeInteger(flags)
-            buffer.writeInteger(keepAliveSeconds)
-            buffer.writeField(clientID.utf8)
-            if let lastWill {
-                buffer.writeBytes(lastWill.topic.encoded)
-                buffer.writeInteger(UInt16(lastWill.payload.readableBytes))
-                buffer.writeImmutableBuffer(lastWill.payload)
-            }
-            if let userName { buffer.writeField(userName.utf8) }
-            if let password { buffer.writeField(password.utf8) }
+            buffer.writeMultipleIntegers(UInt8(4), flags, keepAliveSeconds)
+            buffer.writeBuffer(&payload)
         }
     }
 }
 
 extension ByteBuffer {
-    /// A PUBLISH up to its payload, which is to follow.
-    ///
-    /// - Parameter identifier: not 0 for QoS 1; ignored for QoS 0.
+    /// A PUBLISH up to its payload, which is to follow. The identifier is ignored for QoS 0.
     mutating func writePublishHeader(
         _ topic: MQTTTopic, payloadSize: Int, qos: MQTTQoS, isRetained: Bool, identifier: UInt16
     ) {

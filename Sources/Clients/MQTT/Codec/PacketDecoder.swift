@@ -10,7 +10,6 @@ struct PacketDecoder {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Bytes that are collected for a packet that is not complete.
     var collectedBytes: Int { buffer.readableBytes }
 
     mutating func append(_ bytes: ByteBuffer) {
@@ -94,12 +93,11 @@ struct PacketDecoder {
         guard buffer.readerIndex + size + (qos == .atMostOnce ? 0 : 2) <= end else {
             throw .violation("a message whose topic is longer than the packet")
         }
-        let isInvalid = buffer.withUnsafeReadableBytes { bytes in
-            bytes.prefix(size).contains { $0 == 0 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }
-        }
-        guard !isInvalid else { throw .violation("a message whose topic contains a wildcard or NUL") }
         guard let topic = try? buffer.readUTF8ValidatedString(length: size) else {
             throw .violation("a message whose topic is not UTF-8")
+        }
+        guard !topic.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }) else {
+            throw .violation("a message whose topic contains a wildcard or NUL")
         }
         var identifier: UInt16 = 0
         if qos == .atLeastOnce {
@@ -163,6 +161,5 @@ enum PacketKind: UInt8 {
     case connAck, publish, pubAck, pubRec, pubRel, pubComp, subscribe, subAck, unsubscribe, unsubAck, pingReq, pingResp
     case disconnect
 
-    /// The name in the specification.
     var name: String { "\(self)".uppercased() }
 }

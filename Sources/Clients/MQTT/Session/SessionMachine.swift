@@ -52,8 +52,6 @@ struct SessionMachine: ~Copyable {
     mutating func publish() -> UInt16? { hasRoom ? identifiers.take() : nil }
 
     /// The identifier of a SUBSCRIBE or UNSUBSCRIBE that is sent now, unless too many are unanswered.
-    ///
-    /// - Parameter codes: how many codes the answer has: one for each filter of a SUBSCRIBE.
     mutating func request(codes: Int) -> UInt16? {
         guard requests.count < Self.maximumRequests, let identifier = identifiers.take() else { return nil }
         requests[identifier] = codes
@@ -120,18 +118,25 @@ struct SessionMachine: ~Copyable {
 
 /// The packet identifiers in use, 1...65535. One is used again only after its acknowledgement.
 struct FlightWindow {
-    private var inUse: Set<UInt16> = []
+    private var isInUse = [Bool](repeating: false, count: 65536)
     private var last: UInt16 = 0
-    var count: Int { inUse.count }
+    private(set) var count = 0
 
     /// Takes the next free identifier; there is one, as the limits in use are below the number of identifiers.
     mutating func take() -> UInt16? {
         guard count < 65535 else { return nil }
-        repeat { last = last == .max ? 1 : last + 1 } while !inUse.insert(last).inserted
+        repeat { last = last == .max ? 1 : last + 1 } while isInUse[Int(last)]
+        isInUse[Int(last)] = true
+        count += 1
         return last
     }
 
     /// - Returns: whether it was in use.
     @discardableResult
-    mutating func release(_ identifier: UInt16) -> Bool { inUse.remove(identifier) != nil }
+    mutating func release(_ identifier: UInt16) -> Bool {
+        guard isInUse[Int(identifier)] else { return false }
+        isInUse[Int(identifier)] = false
+        count -= 1
+        return true
+    }
 }

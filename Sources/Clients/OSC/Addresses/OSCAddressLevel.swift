@@ -47,11 +47,7 @@ public enum OSCAddressLevel {
     private static let escape = UInt8(ascii: "~")
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "!$&'()+-:;=@".utf8.contains(byte)
-        }
+        let character = Character(Unicode.Scalar(byte))
+        return byte < 0x80 && (character.isLetter || character.isNumber || "!$&'()+-:;=@".contains(character))
     }
 }

@@ -45,11 +45,12 @@ private struct OSCDecoder {
 
     private mutating func bundle(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
         guard depth < OSCLimits.bundleDepth else { throw .limit }
-        guard let name: UInt64 = integer(end), name == Self.bundleName else { throw .beginning }
-        guard let time: UInt64 = integer(end) else { throw .truncated }
+        guard let name: UInt64 = try? number(end), name == Self.bundleName else { throw .beginning }
+        let time: UInt64 = try number(end)
         var packets: [OSCPacket] = []
         while bytes.readerIndex < end {
-            guard let length: UInt32 = integer(end), Int(length) <= end - bytes.readerIndex else { throw .truncated }
+            let length: UInt32 = try number(end)
+            guard Int(length) <= end - bytes.readerIndex else { throw .truncated }
             let next = bytes.readerIndex + Int(length)
             do throws(OSCError) {
                 packets.append(try packet(end: next, depth: depth + 1))
@@ -115,12 +116,9 @@ private struct OSCDecoder {
     }
 
     private mutating func number<Integer: FixedWidthInteger>(_ end: Int) throws(OSCError) -> Integer {
-        guard let integer: Integer = integer(end) else { throw .truncated }
+        guard end - bytes.readerIndex >= MemoryLayout<Integer>.size, let integer: Integer = bytes.readInteger()
+        else { throw .truncated }
         return integer
-    }
-
-    private mutating func integer<Integer: FixedWidthInteger>(_ end: Int) -> Integer? {
-        end - bytes.readerIndex >= MemoryLayout<Integer>.size ? bytes.readInteger() : nil
     }
 
     private mutating func blob(_ end: Int) throws(OSCError) -> ByteBuffer {
