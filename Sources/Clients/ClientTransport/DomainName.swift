@@ -50,11 +50,11 @@ package enum DomainName {
                 while true {
                     let threshold = min(max(position - bias, 1), 26)
                     if rest < threshold { break }
-                    output.append(digit(threshold + (rest - threshold) % (base - threshold)))
+                    output.append(digits[threshold + (rest - threshold) % (base - threshold)])
                     rest = (rest - threshold) / (base - threshold)
                     position += base
                 }
-                output.append(digit(rest))
+                output.append(digits[rest])
                 bias = adapted(delta, handled + 1, isFirst: handled == basicCount)
                 delta = 0
                 handled += 1
@@ -78,8 +78,5 @@ package enum DomainName {
         return steps + 36 * delta / (delta + 38)
     }
 
-    /// 0 to 25 are letters, 26 to 35 digits.
-    private static func digit(_ value: Int) -> UInt8 {
-        value < 26 ? UInt8(ascii: "a") + UInt8(value) : UInt8(ascii: "0") + UInt8(value - 26)
-    }
+    private static let digits = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
 }

@@ -63,16 +63,13 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let bufferOverflow = Code(value: .bufferOverflow)
     }
 
-    /// The kind of error.
     public let code: Code
     /// What happened and what to do. For ``Code/invocationFailed`` the hub's own message.
     public let message: String
     /// The HTTP status of the server's answer, if the error is about one.
     public let httpStatus: Int?
-    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
-    /// An error of that kind.
     public init(_ code: Code, _ message: String, httpStatus: Int? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

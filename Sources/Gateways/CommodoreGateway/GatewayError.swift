@@ -18,7 +18,6 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
         public static let invalidProgram = Code(value: .invalidProgram)
     }
 
-    /// The kind of error.
     public let code: Code
     /// What happened and what to do, for a person.
     public let message: String

@@ -46,8 +46,7 @@ public final class SerialGateway: Sendable {
     ///   is gone. The gateway ends with it if it ends before.
     public func run(host: @escaping @Sendable (ElementalService) async throws -> Void) async throws {
         let line = try await line.place.open(on: eventLoop)
-        let (changes, change) = AsyncStream.makeStream(
-            of: ElementalService?.self, bufferingPolicy: .bufferingNewest(1))
+        let (changes, change) = AsyncStream.makeStream(of: ElementalService?.self, bufferingPolicy: .bufferingNewest(1))
         let device = await eventLoop.run { [eventLoop, configuration, events] in
             let device = DeviceService(line.value, configuration, on: eventLoop) { event in
                 switch event {

@@ -35,9 +35,7 @@ final class LineChannel: ChannelInboundHandler {
         let times: [(CInt, CInt)] = [(TCP_KEEPALIVE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3)]
         #else
         // Of a connection on which something waits for its acknowledgement the last one counts.
-        let times = [
-            (TCP_KEEPIDLE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3), (TCP_USER_TIMEOUT, isOn ? 4000 : 0),
-        ]
+        let times = [(TCP_KEEPIDLE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3), (TCP_USER_TIMEOUT, isOn ? 4000 : 0)]
         #endif
         for (option, value) in times {
             channel.setOption(.tcpOption(NIOBSDSocket.Option(rawValue: option)), value: SocketOptionValue(value))

@@ -16,16 +16,13 @@ final class TCPLine: Line, LineChannelOwner {
     private var channel: LineChannel?
     /// A connection from another host, until it is known whether the line's still lives.
     private var waiting: (channel: LineChannel, end: Scheduled<Void>)?
-    /// Whether a refusal of another host has been reported.
     private var wasRefusalTold = false
     /// Longer than the system's probing takes.
     static let probeTime = TimeAmount.seconds(5)
     private var decoder = IP232()
     private var hasCarrier = false
 
-    init(
-        server: any Channel, usesIP232: Bool, reopen: @escaping @Sendable () async throws -> any Channel
-    ) {
+    init(server: any Channel, usesIP232: Bool, reopen: @escaping @Sendable () async throws -> any Channel) {
         self.usesIP232 = usesIP232
         eventLoop = server.eventLoop
         name = server.localAddress?.text ?? "?"

@@ -5,10 +5,8 @@ package enum TerminalDevice {
     package struct Failure: Error {
         let number: Int32
 
-        /// Whether there is no such device at present.
         var isAbsence: Bool { [ENOENT, ENODEV, ENXIO].contains(number) }
 
-        /// The reason in words, and what to do.
         func text(_ path: String) -> String {
             switch number {
             case _ where isAbsence: "\(path): no such device; is the adapter plugged in?"
@@ -25,22 +23,18 @@ package enum TerminalDevice {
     package static var bauds: [Int] { speeds.keys.sorted() }
 
     private static let speeds: [Int: speed_t] = {
-        var speeds: [Int: speed_t] = [
-            50: speed_t(B50), 75: speed_t(B75), 110: speed_t(B110), 150: speed_t(B150), 300: speed_t(B300),
-            600: speed_t(B600), 1200: speed_t(B1200), 1800: speed_t(B1800), 2400: speed_t(B2400), 4800: speed_t(B4800),
-            9600: speed_t(B9600), 19200: speed_t(B19200), 38400: speed_t(B38400), 57600: speed_t(B57600),
-            115_200: speed_t(B115200), 230_400: speed_t(B230400),
+        var speeds = [
+            50: B50, 75: B75, 110: B110, 150: B150, 300: B300, 600: B600, 1200: B1200, 1800: B1800, 2400: B2400,
+            4800: B4800, 9600: B9600, 19200: B19200, 38400: B38400, 57600: B57600, 115_200: B115200, 230_400: B230400,
         ]
         #if !canImport(Darwin)
-        speeds[460_800] = speed_t(B460800)
-        speeds[500_000] = speed_t(B500000)
-        speeds[921_600] = speed_t(B921600)
-        speeds[1_000_000] = speed_t(B1000000)
-        speeds[1_500_000] = speed_t(B1500000)
-        speeds[2_000_000] = speed_t(B2000000)
-        speeds[3_000_000] = speed_t(B3000000)
+        let others = [
+            460_800: B460800, 500_000: B500000, 921_600: B921600, 1_000_000: B1000000, 1_500_000: B1500000,
+            2_000_000: B2000000, 3_000_000: B3000000,
+        ]
+        speeds.merge(others) { $1 }
         #endif
-        return speeds
+        return speeds.mapValues { speed_t($0) }
     }()
 
     /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit, no flow control.

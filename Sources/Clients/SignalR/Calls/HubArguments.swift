@@ -2,7 +2,6 @@ import NIOCore
 
 /// The arguments of a call from the hub, for handlers that take any number of them.
 public struct HubArguments: Sendable {
-    /// The method's name.
     public let method: String
     /// The headers that were sent with the message.
     public let headers: [String: String]

@@ -28,14 +28,9 @@ public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { Iterator(codec: codec, subscription: subscription) }
 
-    /// Yields the items one by one.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let codec: any HubCodec
         fileprivate let subscription: Subscription
-
-        public mutating func next() async throws(SignalRError) -> Item? {
-            try await next(isolation: nil)
-        }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SignalRError) -> Item? {
             guard let bytes = try await subscription.items.next(isolation: actor) else { return nil }

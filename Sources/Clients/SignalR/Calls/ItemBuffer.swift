@@ -51,7 +51,6 @@ final class ItemBuffer: Sendable {
         consumer?.resume(returning: error.map { .failure($0) } ?? .success(nil))
     }
 
-    /// The consumer does not want more items.
     func cancel() {
         let wasOpen = state.withLock { state in
             state.items = []
@@ -62,7 +61,6 @@ final class ItemBuffer: Sendable {
         cancelled()
     }
 
-    /// The next item; `nil` at the end.
     func next(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> ByteBuffer? {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in

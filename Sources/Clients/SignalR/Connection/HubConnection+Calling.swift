@@ -16,8 +16,7 @@ extension HubConnection {
     ///   not open or is lost. When the task is cancelled, ``SignalRError/Code/cancelled`` at once, and the hub is told.
     public nonisolated func invoke<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
-        headers: [String: String] = [:],
-        returning: Result.Type = Result.self
+        headers: [String: String] = [:], returning: Result.Type = Result.self
     ) async throws(SignalRError) -> Result {
         let bytes = try codec.encodeArguments(repeat each arguments)
         let result = try await call(method, bytes, streams, headers)
@@ -57,8 +56,7 @@ extension HubConnection {
     /// - Throws: ``SignalRError`` if the connection is not open or an argument cannot be encoded.
     public nonisolated func stream<each Argument: Encodable & Sendable, Item: Decodable & Sendable>(
         _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
-        headers: [String: String] = [:],
-        of: Item.Type = Item.self
+        headers: [String: String] = [:], of: Item.Type = Item.self
     ) async throws(SignalRError) -> HubStream<Item> {
         let bytes = try codec.encodeArguments(repeat each arguments)
         return HubStream(codec: codec, items: try await openStream(method, bytes, streams, headers))
@@ -145,7 +143,6 @@ extension HubConnection {
 
     // MARK: - Streams to the hub
 
-    /// Sends an invocation, and then the streams to the hub that belong to it.
     private func invoke(
         _ id: String?, _ method: String, _ arguments: ByteBuffer, _ streams: [ClientStream],
         _ headers: [String: String], isStream: Bool = false, _ session: HubSession
@@ -180,7 +177,6 @@ extension HubConnection {
         transmit(.completion(id: id, completion), session)
     }
 
-    /// The invocation is over, and the hub does not want more of its streams.
     func endUploads(of invocation: String, _ session: HubSession) {
         for (id, upload) in session.uploads where upload.invocation == invocation {
             session.uploads[id] = nil

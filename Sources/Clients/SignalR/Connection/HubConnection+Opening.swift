@@ -15,11 +15,7 @@ extension HubConnection {
             address: address, headers: headers, token: options.accessTokenProvider, eventLoop: eventLoop,
             timeout: TimeAmount(options.handshakeTimeout))
         if options.skipsNegotiation {
-            do throws(Failure) {
-                return try await attempt(.webSockets, maker, nil)
-            } catch {
-                throw error.error
-            }
+            return try await attempt(.webSockets, maker, nil).mapError(\.error).get()
         }
 
         var failures: [String] = []
@@ -34,13 +30,13 @@ extension HubConnection {
             // A connection token is valid for one transport only, even if that failed.
             if isUsed { (negotiation, negotiated) = try await negotiate(maker) }
             isUsed = true
-            do throws(Failure) {
-                return try await attempt(kind, negotiated, negotiation)
-            } catch {
-                guard error.isOfTransport else { throw error.error }
-                failures.append("\(kind): \(error.error)")
-                last = error.error
-                logger.debug("a transport failed", metadata: ["transport": "\(kind)", "error": "\(error.error)"])
+            switch await attempt(kind, negotiated, negotiation) {
+            case .success(let session): return session
+            case .failure(let failure):
+                guard failure.isOfTransport else { throw failure.error }
+                failures.append("\(kind): \(failure.error)")
+                last = failure.error
+                logger.debug("a transport failed", metadata: ["transport": "\(kind)", "error": "\(failure.error)"])
             }
         }
         throw SignalRError(
@@ -52,8 +48,7 @@ extension HubConnection {
             guard isRight else { throw SignalRError(.invalidOptions, what) }
         }
         let durations = [options.keepAliveInterval, options.serverTimeout, options.handshakeTimeout]
-        try check(
-            durations.allSatisfy { $0 > .zero }, "the keep-alive interval and the timeouts must be more than 0")
+        try check(durations.allSatisfy { $0 > .zero }, "the keep-alive interval and the timeouts must be more than 0")
         for (name, value) in options.headers {
             let what = name.isHeaderName ? "the value of the header '\(name)'" : "the name of a header"
             try check(
@@ -78,32 +73,31 @@ extension HubConnection {
     private func negotiate(_ first: RequestMaker) async throws(SignalRError) -> (Negotiation, RequestMaker) {
         var maker = first
         for _ in 0...Self.maximumRedirects {
-            switch try await askOnce(maker) {
-            case .connection(let negotiation):
-                maker.address = maker.address.adding("id", negotiation.token)
-                return (negotiation, maker)
-            case .redirect(let url, let accessToken):
-                logger.debug("redirected", metadata: ["url": "\(ServerURL.withoutCredentials(url))"])
-                let address = try HubAddress(url)
-                guard address.endpoint.isSecure || !maker.address.endpoint.isSecure else {
-                    throw SignalRError(
-                        .negotiationFailed,
-                        "the server redirected the connection from TLS to \(address.text) without it, which is refused")
-                }
-                if address.endpoint != maker.address.endpoint {
-                    // The user gave token and headers to the first server alone.
-                    maker.headers = Self.ownHeaders
-                    maker.token = nil
-                }
-                maker.address = address
-                if let accessToken { maker.token = { accessToken } }
+            let answer = try await askOnce(maker)
+            guard let url = answer.url else {
+                maker.address = maker.address.adding("id", answer.token)
+                return (answer, maker)
             }
+            logger.debug("redirected", metadata: ["url": "\(ServerURL.withoutCredentials(url))"])
+            let address = try HubAddress(url)
+            guard address.endpoint.isSecure || !maker.address.endpoint.isSecure else {
+                throw SignalRError(
+                    .negotiationFailed,
+                    "the server redirected the connection from TLS to \(address.text) without it, which is refused")
+            }
+            if address.endpoint != maker.address.endpoint {
+                // The user gave token and headers to the first server alone.
+                maker.headers = Self.ownHeaders
+                maker.token = nil
+            }
+            maker.address = address
+            if let accessToken = answer.accessToken { maker.token = { accessToken } }
         }
         throw SignalRError(
             .negotiationFailed, "the server redirected the connection more than \(Self.maximumRedirects) times")
     }
 
-    private func askOnce(_ maker: RequestMaker) async throws(SignalRError) -> Negotiation.Answer {
+    private func askOnce(_ maker: RequestMaker) async throws(SignalRError) -> Negotiation {
         var address = maker.address.negotiation.adding("negotiateVersion", "1")
         if options.usesStatefulReconnect, options.transports.contains(.webSockets) {
             address = address.adding("useStatefulReconnect", "true")
@@ -127,27 +121,24 @@ extension HubConnection {
 
     private func attempt(
         _ kind: TransportKind, _ maker: RequestMaker, _ negotiation: Negotiation?
-    ) async throws(Failure) -> HubSession {
+    ) async -> Result<HubSession, Failure> {
         let isStateful = options.usesStatefulReconnect && negotiation?.isStateful == true && kind == .webSockets
         let session = HubSession(
-            kind: kind, connectionID: negotiation?.connectionID, maker: maker,
+            kind: kind, connectionID: negotiation?.connectionId, maker: maker,
             frames: FrameReader(isBinary: codec.isBinary, maximum: options.maximumMessageSize),
             log: isStateful ? MessageLog(limit: options.statefulReconnectBufferSize) : nil)
         self.session = session
-        do {
+        var isOpen = false
+        do throws(SignalRError) {
             try await openTransport(session)
-        } catch {
-            session.end()
-            throw Failure(error: error, isOfTransport: !Task.isCancelled)
-        }
-        do {
+            isOpen = true
             try await performHandshake(session)
-            return session
+            return .success(session)
         } catch {
             // A first poll without an answer counts as open after a while; the server may still refuse it.
-            let isAccepted = session.transport?.isAccepted ?? true
+            let isAccepted = isOpen && session.transport?.isAccepted ?? true
             session.end()
-            throw Failure(error: error, isOfTransport: !isAccepted && !Task.isCancelled)
+            return .failure(Failure(error: error, isOfTransport: !isAccepted && !Task.isCancelled))
         }
     }
 
@@ -160,8 +151,7 @@ extension HubConnection {
             return try await transport.open().value()
         }
         let headers = try await session.maker.authorizedHeaders()
-        let transport = WebSocketTransport(
-            eventLoop: eventLoop, isBinary: codec.isBinary, events: events(of: session))
+        let transport = WebSocketTransport(eventLoop: eventLoop, isBinary: codec.isBinary, events: events(of: session))
         session.transport = transport
         let opened = WebSocketUpgrade.open(
             dialer, session.maker.address, headers: headers, transport: transport, maximumFrame: maximumPiece)

@@ -84,7 +84,6 @@ extension HubConnection {
 
     // MARK: - Ending
 
-    /// The transport has ended, closed by the server or by an error.
     func transportClosed(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded else { return }
         guard session.isHandshakeDone else {

@@ -37,7 +37,6 @@ extension HubConnection {
         }
     }
 
-    /// Waits for the duration, or until the task is cancelled.
     private func pause(_ duration: Duration) async {
         if duration > .zero { await options.pause(duration, eventLoop) }
     }

@@ -31,9 +31,7 @@ extension HubConnection {
         return bytes
     }
 
-    /// Sends a message, or keeps it until a broken stateful connection is resumed.
-    ///
-    /// - Returns: how many bytes it takes on the wire.
+    /// Sends a message, or keeps it until a broken stateful connection is resumed, and returns its bytes on the wire.
     @discardableResult
     func transmit(_ message: HubMessage, _ session: HubSession) -> Int {
         guard session.isOpen else { return 0 }

@@ -91,9 +91,7 @@ public actor HubConnection {
 
     /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
     @discardableResult
-    public nonisolated func onEvent(
-        _ handler: @escaping @Sendable (ConnectionEvent) -> Void
-    ) -> HandlerRegistration {
+    public nonisolated func onEvent(_ handler: @escaping @Sendable (ConnectionEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(lifecycle.addEventHandler(handler))
     }
 

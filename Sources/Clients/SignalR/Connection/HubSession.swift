@@ -52,9 +52,7 @@ final class HubSession: @unchecked Sendable {
     /// How often it was resumed without the server sending its `Sequence`.
     var unconfirmedResumes = 0
 
-    init(
-        kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader, log: MessageLog?
-    ) {
+    init(kind: TransportKind, connectionID: String?, maker: RequestMaker, frames: FrameReader, log: MessageLog?) {
         self.kind = kind
         self.connectionID = connectionID
         self.maker = maker

@@ -51,7 +51,7 @@ final class HTTPHandler: ChannelDuplexHandler {
         guard let exchange else { return }
         switch Self.unwrapInboundIn(data) {
         case .head(let head):
-            let reply = HTTPReply(status: head.status, headers: head.headers, body: ByteBuffer())
+            let reply = HTTPReply(status: head.status)
             isReusable = head.isKeepAlive
             exchange.reply = reply
             if reply.isSuccess, let onHead = exchange.onHead {

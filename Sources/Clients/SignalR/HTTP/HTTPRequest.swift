@@ -68,9 +68,8 @@ struct RequestMaker: Sendable {
 
 struct HTTPReply: Sendable {
     let status: HTTPResponseStatus
-    let headers: HTTPHeaders
     /// Empty if the body was delivered as it arrived.
-    var body: ByteBuffer
+    var body = ByteBuffer()
 
     var isSuccess: Bool { (200..<300).contains(status.code) }
 

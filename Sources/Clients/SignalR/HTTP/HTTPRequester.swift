@@ -32,7 +32,8 @@ final class HTTPRequester {
         onBody: ((ByteBuffer) -> Void)? = nil
     ) -> EventLoopFuture<HTTPReply> {
         let promise = dialer.eventLoop.makePromise(of: HTTPReply.self)
-        let exchange = HTTPExchange(request, promise, onHead: onHead, onBody: onBody)
+        let exchange = HTTPExchange(request, promise)
+        (exchange.onHead, exchange.onBody) = (onHead, onBody)
         guard !isClosed else {
             exchange.fail(SignalRError(.stopped, "the connection was stopped"))
             return promise.futureResult
@@ -94,19 +95,14 @@ final class HTTPRequester {
 final class HTTPExchange {
     let request: HTTPRequest
     let promise: EventLoopPromise<HTTPReply>
-    let onBody: ((ByteBuffer) -> Void)?
-    let onHead: ((HTTPReply) -> Void)?
+    var onHead: ((HTTPReply) -> Void)?
+    var onBody: ((ByteBuffer) -> Void)?
     var deadline: Scheduled<Void>?
     var reply: HTTPReply?
 
-    init(
-        _ request: HTTPRequest, _ promise: EventLoopPromise<HTTPReply>, onHead: ((HTTPReply) -> Void)?,
-        onBody: ((ByteBuffer) -> Void)?
-    ) {
+    init(_ request: HTTPRequest, _ promise: EventLoopPromise<HTTPReply>) {
         self.request = request
         self.promise = promise
-        self.onHead = onHead
-        self.onBody = onBody
     }
 
     func fail(_ error: any Error) {

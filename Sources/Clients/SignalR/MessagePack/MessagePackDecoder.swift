@@ -134,10 +134,8 @@ struct MessagePackValue: Decoder, SingleValueDecodingContainer {
 private struct MessagePackKeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let codingPath: [any CodingKey]
     private let values: [String: ByteBuffer]
-    private let owner: MessagePackValue
 
     init(_ value: MessagePackValue) throws {
-        owner = value
         codingPath = value.codingPath
         guard case (.map(let count), var rest) = try value.item() else { throw value.mismatch([String: Any].self) }
         var values: [String: ByteBuffer] = [:]
@@ -254,21 +252,14 @@ enum MessagePackTimestamp {
 
     static func read(_ body: ByteBuffer) throws(MessagePackError) -> Date {
         var body = body
-        let seconds: Int64
-        let nanoseconds: UInt32
+        let (seconds, nanoseconds): (Int64, UInt32)
         switch body.readableBytes {
-        case 4:
-            seconds = Int64(body.readInteger(as: UInt32.self) ?? 0)
-            nanoseconds = 0
+        case 4: (seconds, nanoseconds) = (Int64(body.readInteger(as: UInt32.self) ?? 0), 0)
         case 8:
             let both = body.readInteger(as: UInt64.self) ?? 0
-            seconds = Int64(both & (1 << 34 - 1))
-            nanoseconds = UInt32(both >> 34)
-        case 12:
-            nanoseconds = body.readInteger(as: UInt32.self) ?? 0
-            seconds = body.readInteger(as: Int64.self) ?? 0
-        default:
-            throw MessagePackError(description: "a timestamp of \(body.readableBytes) bytes")
+            (seconds, nanoseconds) = (Int64(both & (1 << 34 - 1)), UInt32(both >> 34))
+        case 12: (nanoseconds, seconds) = (body.readInteger() ?? 0, body.readInteger() ?? 0)
+        default: throw MessagePackError(description: "a timestamp of \(body.readableBytes) bytes")
         }
         guard nanoseconds < 1_000_000_000 else {
             throw MessagePackError(description: "a timestamp with \(nanoseconds) ns")

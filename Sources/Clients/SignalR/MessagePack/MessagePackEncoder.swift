@@ -144,9 +144,7 @@ private struct MessagePackUnkeyedEncoding: UnkeyedEncodingContainer {
 
     func encode<Value: Encodable>(_ value: Value) throws { try node.append().encode(value) }
 
-    func nestedContainer<NestedKey: CodingKey>(
-        keyedBy keyType: NestedKey.Type
-    ) -> KeyedEncodingContainer<NestedKey> {
+    func nestedContainer<NestedKey: CodingKey>(keyedBy keyType: NestedKey.Type) -> KeyedEncodingContainer<NestedKey> {
         node.append().container(keyedBy: keyType)
     }
 

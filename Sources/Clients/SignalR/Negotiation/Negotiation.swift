@@ -7,70 +7,57 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A server's answer to a negotiation.
-struct Negotiation: Sendable, Equatable {
-    enum Answer: Sendable, Equatable {
-        case connection(Negotiation)
-        /// Negotiate there instead, with this token if there is one; Azure SignalR Service does this.
-        case redirect(url: String, accessToken: String?)
-    }
-
-    let connectionID: String?
-    /// The secret token that identifies the connection in requests.
-    let token: String
-    let transports: [OfferedTransport]
-    let isStateful: Bool
-
-    struct OfferedTransport: Decodable, Sendable, Equatable {
+/// A server's answer to a negotiation, of version 0 or 1.
+struct Negotiation: Decodable, Sendable {
+    struct OfferedTransport: Decodable, Sendable {
         let transport: String
         let transferFormats: [String]
     }
 
-    private struct Response: Decodable {
-        let error: String?
-        let url: String?
-        let accessToken: String?
-        let negotiateVersion: Int?
-        let connectionId: String?
-        let connectionToken: String?
-        let availableTransports: [OfferedTransport]?
-        let useStatefulReconnect: Bool?
-        /// Present in answers of ASP.NET SignalR, the incompatible predecessor.
-        let ProtocolVersion: String?
-    }
+    private let error: String?
+    /// Negotiate there instead, with this token if there is one; Azure SignalR Service does this.
+    let url: String?
+    let accessToken: String?
+    private let negotiateVersion: Int?
+    let connectionId: String?
+    private let connectionToken: String?
+    private let availableTransports: [OfferedTransport]?
+    private let useStatefulReconnect: Bool?
+    /// Present in answers of ASP.NET SignalR, the incompatible predecessor.
+    private let ProtocolVersion: String?
 
-    /// Parses an answer of version 0 or 1.
-    static func read(_ body: ByteBuffer) throws(SignalRError) -> Answer {
+    private var version: Int { negotiateVersion ?? 0 }
+    /// The secret token that identifies the connection in requests; empty only if the server redirects.
+    var token: String { (version == 0 ? connectionId : connectionToken) ?? "" }
+    var isStateful: Bool { useStatefulReconnect ?? false }
+
+    static func read(_ body: ByteBuffer) throws(SignalRError) -> Negotiation {
         func failed(_ what: String, cause: (any Error)? = nil) -> SignalRError {
             SignalRError(.negotiationFailed, what, cause: cause)
         }
-        let response: Response
+        let answer: Negotiation
         do {
-            response = try JSONDecoder().decode(Response.self, from: body)
+            answer = try JSONDecoder().decode(Negotiation.self, from: body)
         } catch {
             throw failed("the server's answer is not a negotiation: \(body.excerpt)", cause: error)
         }
-        if let error = response.error { throw failed("the server refused the connection: \(error)") }
-        if response.ProtocolVersion != nil {
+        if let error = answer.error { throw failed("the server refused the connection: \(error)") }
+        if answer.ProtocolVersion != nil {
             throw failed("the server speaks ASP.NET SignalR; this client speaks ASP.NET Core SignalR")
         }
-        if let url = response.url { return .redirect(url: url, accessToken: response.accessToken) }
-        let version = response.negotiateVersion ?? 0
-        guard (0...1).contains(version) else {
-            throw failed("the server uses negotiation version \(version); this client supports 0 and 1")
+        guard answer.url == nil else { return answer }
+        guard (0...1).contains(answer.version) else {
+            throw failed("the server uses negotiation version \(answer.version); this client supports 0 and 1")
         }
-        guard let token = version == 0 ? response.connectionId : response.connectionToken, !token.isEmpty else {
+        guard !answer.token.isEmpty else {
             throw failed("the server's answer contains no connection token: \(body.excerpt)")
         }
-        return .connection(
-            Negotiation(
-                connectionID: response.connectionId, token: token, transports: response.availableTransports ?? [],
-                isStateful: response.useStatefulReconnect ?? false))
+        return answer
     }
 
     func offers(_ kind: TransportKind, isBinary: Bool) -> Bool {
-        transports.contains {
+        availableTransports?.contains {
             $0.transport == kind.rawValue && $0.transferFormats.contains(isBinary ? "Binary" : "Text")
-        }
+        } ?? false
     }
 }

@@ -46,7 +46,6 @@ public struct HubConnectionOptions: Sendable {
     /// Waits before an attempt to reconnect, for tests that do not.
     var pause: @Sendable (Duration, any EventLoop) async -> Void = { await Delay.wait($0, on: $1) }
 
-    /// The defaults.
     public init() {}
 }
 

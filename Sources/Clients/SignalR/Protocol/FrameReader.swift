@@ -1,19 +1,19 @@
 import NIOCore
 
 /// Splits received bytes into messages: text at record separators, binary by the length prefix of each message.
-struct FrameReader {
+package struct FrameReader {
     private let isBinary: Bool
     private let maximum: Int
     private(set) var pending = ByteBuffer()
     /// How many pending bytes were searched for the end of a message.
     private var searched = 0
 
-    init(isBinary: Bool, maximum: Int) {
+    package init(isBinary: Bool, maximum: Int) {
         self.isBinary = isBinary
         self.maximum = maximum
     }
 
-    mutating func append(_ bytes: ByteBuffer) {
+    package mutating func append(_ bytes: ByteBuffer) {
         guard pending.readableBytes > 0 else { return pending = bytes }
         // The beginning of a message is moved to the front once, and what follows is added to it.
         if pending.readerIndex > 0 { pending.discardReadBytes() }
@@ -21,12 +21,12 @@ struct FrameReader {
     }
 
     /// The next message without its framing; `nil` until it is complete.
-    mutating func next() throws(SignalRError) -> ByteBuffer? {
+    package mutating func next() throws(SignalRError) -> ByteBuffer? {
         isBinary ? try nextBinary() : try nextText(maximum: maximum)
     }
 
     /// The next text up to a record separator, also before binary messages; `nil` until it is complete.
-    mutating func nextText(maximum: Int) throws(SignalRError) -> ByteBuffer? {
+    package mutating func nextText(maximum: Int) throws(SignalRError) -> ByteBuffer? {
         let view = pending.readableBytesView
         let end = view.dropFirst(searched).firstIndex(of: JSONCodec.recordSeparator)
         guard (end.map { $0 - view.startIndex } ?? view.count) <= maximum else { throw tooLarge(maximum) }

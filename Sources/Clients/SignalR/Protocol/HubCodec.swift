@@ -2,7 +2,6 @@ import NIOCore
 
 /// An encoding of hub messages.
 protocol HubCodec: Sendable {
-    /// The name in the handshake.
     var name: String { get }
     var isBinary: Bool { get }
     var null: ByteBuffer { get }

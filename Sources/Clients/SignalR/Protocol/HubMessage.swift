@@ -48,9 +48,7 @@ enum HubHandshake {
         ByteBuffer(string: "{\"protocol\":\"\(name)\",\"version\":\(isStateful ? 2 : 1)}\u{1E}")
     }
 
-    /// Consumes the server's response, and leaves the messages that follow it.
-    ///
-    /// - Returns: whether the response is complete.
+    /// Consumes the server's response if it is complete, and leaves the messages that follow it.
     static func readResponse(_ frames: inout FrameReader) throws(SignalRError) -> Bool {
         guard let response = try frames.nextText(maximum: .max) else {
             // Real ones have a few bytes.

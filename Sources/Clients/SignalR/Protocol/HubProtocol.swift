@@ -28,7 +28,6 @@ public struct HubProtocol: Sendable, CustomStringConvertible {
 }
 
 extension JSONEncoder {
-    /// Encodes values as .NET expects them.
     static var hub: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .withoutEscapingSlashes

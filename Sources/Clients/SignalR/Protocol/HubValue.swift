@@ -23,23 +23,20 @@ public enum HubValue: Sendable, Hashable, Codable {
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
+        func decoded<Value: Decodable>(_ make: (Value) -> HubValue) -> HubValue? {
+            (try? container.decode(Value.self)).map(make)
+        }
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
-        } else if let value = try? container.decode(Int64.self) {
-            self = .integer(value)
-        } else if let value = try? container.decode(UInt64.self) {
-            self = .unsigned(value)
+        } else if let value = decoded(HubValue.bool) ?? decoded(HubValue.integer) ?? decoded(HubValue.unsigned) {
+            self = value
         } else if let value = try? container.decode(Double.self) {
             // A double cannot hold all digits of a whole number this large.
             let isLarge = (0x1p63..<1e38).contains(value.magnitude) && !(decoder is MessagePackValue)
             let decimal = try? isLarge ? container.decode(Decimal.self) : nil
             self = decimal.flatMap { $0.isWhole ? HubValue.decimal($0) : nil } ?? .double(value)
-        } else if let value = try? container.decode(String.self) {
-            self = .string(value)
-        } else if decoder is MessagePackValue, let value = try? container.decode(Data.self) {
-            self = .data(value)
+        } else if let value = decoded(HubValue.string) ?? (decoder is MessagePackValue ? decoded(HubValue.data) : nil) {
+            self = value
         } else if var items = try? decoder.unkeyedContainer() {
             var values: [HubValue] = []
             while !items.isAtEnd { values.append(try items.decode(HubValue.self)) }

@@ -23,7 +23,6 @@ struct MessageLog {
 
     var isFull: Bool { size >= limit }
 
-    /// Whether more bytes than the limit and `surplus` are kept.
     func isOver(by surplus: Int) -> Bool { size > limit + surplus }
 
     /// The messages to send again after a break.

@@ -82,11 +82,8 @@ final class HTTPTransport: HubTransport {
         if !isPosting { endPosting() }
         return promise.futureResult.assumeIsolated().flatMap { [self] in
             end(nil)
+            guard isPolling else { return dialer.eventLoop.makeSucceededVoidFuture() }
             let closed = dialer.eventLoop.makePromise(of: Void.self)
-            guard isPolling else {
-                closed.succeed()
-                return closed.futureResult
-            }
             let farewell = HTTPRequester(dialer)
             perform(.DELETE, farewell, "the farewell", timeout: min(timeout, .seconds(2))) { _ in
                 // Nothing follows on this HTTP connection.
@@ -129,7 +126,6 @@ final class HTTPTransport: HubTransport {
 
     // MARK: - Receiving
 
-    /// Polls, or asks for the stream of events.
     private func get() {
         let start = options.now()
         pollHasContent = false

@@ -159,32 +159,26 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     private func receiveClose(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
         var data = data
         let code = data.readWebSocketErrorCode() ?? .normalClosure
-        if !isClosing {
-            if code != .normalClosure, code != .goingAway {
-                let text = data.readString(length: data.readableBytes) ?? ""
-                let number = UInt16(webSocketErrorCode: code)
-                reason = SignalRError(
-                    .connectionLost,
-                    "the server closed the WebSocket with code \(number)\(text.isEmpty ? "" : ": \(text)")")
-            }
-            sendClose(code, context)
+        var error: SignalRError?
+        if code != .normalClosure, code != .goingAway {
+            let text = data.readString(length: data.readableBytes).map { $0.isEmpty ? "" : ": \($0)" } ?? ""
+            let number = UInt16(webSocketErrorCode: code)
+            error = SignalRError(.connectionLost, "the server closed the WebSocket with code \(number)\(text)")
         }
-        isClosing = true
-        context.close(promise: nil)
-        // The owner is told at once, even if the socket takes long to close.
-        end()
+        fail(error, code, context)
     }
 
     private func violate(_ what: String, _ context: ChannelHandlerContext) {
         fail(SignalRError(.protocolViolation, "the server's WebSocket sent \(what)"), .protocolError, context)
     }
 
-    private func fail(_ error: SignalRError, _ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
+    private func fail(_ error: SignalRError?, _ code: WebSocketErrorCode, _ context: ChannelHandlerContext) {
         if !isClosing {
             reason = error
             sendClose(code, context)
         }
         context.close(promise: nil)
+        // The owner is told at once, even if the socket takes long to close.
         end()
     }
 

@@ -65,7 +65,6 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// The server has agreed.
     private func finish(_ channel: any Channel) throws {
         channel.pipeline.syncOperations.removeHandler(self, promise: nil)
         try channel.pipeline.syncOperations.addHandler(transport)
@@ -75,8 +74,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         // An answer that arrives here is not an upgrade.
         guard case .head(let head) = Self.unwrapInboundIn(data) else { return }
-        let reply = HTTPReply(status: head.status, headers: head.headers, body: ByteBuffer())
-        fail(reply.refusal(of: "the WebSocket request"))
+        fail(HTTPReply(status: head.status).refusal(of: "the WebSocket request"))
     }
 
     func channelInactive(context: ChannelHandlerContext) {

@@ -14,12 +14,9 @@ public import struct Foundation.Data
 public enum CommodoreElements {
     // MARK: Screen
 
-    /// The 16 colours by their names, such as "light blue".
     private static let colours = ElementChoices(Colour.allCases.map { ($0.rawValue, $0.name) })
 
-    /// The border's colour.
     public static let border = Element<UInt8>(1, "border", range: 0...15, choices: colours, latest: true)
-    /// The background's colour.
     public static let background = Element<UInt8>(2, "background", range: 0...15, choices: colours, latest: true)
     /// Text to print on the screen.
     public static let print = Element<String>(3, "print", access: .write)

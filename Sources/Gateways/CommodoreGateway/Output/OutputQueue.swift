@@ -71,7 +71,6 @@ struct OutputQueue {
         return true
     }
 
-    /// Takes the next bytes for the line, at most `count`.
     mutating func take(_ count: Int, at now: NIODeadline) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {

@@ -2,7 +2,6 @@
 struct HeldJoystick<Client: Hashable> {
     /// The closed switches.
     private(set) var switches: UInt8 = 0
-    /// How often clients have moved it.
     private(set) var moves = 0
     /// The switches that each client closed and nobody has opened since.
     private var held: [Client: UInt8] = [:]

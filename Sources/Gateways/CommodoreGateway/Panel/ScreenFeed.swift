@@ -24,7 +24,6 @@ final class ScreenFeed {
     private let eventLoop: any EventLoop
     private var timer: Scheduled<Void>?
     private var shown: Picture?
-    /// When another picture may be rendered.
     private var nextTime = NIODeadline.uptimeNanoseconds(0)
     private var isRendering = false
     /// Incremented when a picture that is being rendered becomes outdated.

@@ -54,9 +54,7 @@ final class VirtualPanel {
         isStandard ? CommodoreElements.virtualJoysticks.firstIndex { $0.id == element.id } : nil
     }
 
-    func take(
-        _ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice
-    ) throws(ValueRefusal) {
+    func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) throws(ValueRefusal) {
         switch value {
         case .string(let text): try machine.type(text)
         case .uint8(let switches):

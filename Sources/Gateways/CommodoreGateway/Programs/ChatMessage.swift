@@ -67,8 +67,7 @@ enum ChatMessage {
         }
     }
 
-    /// A message behind its length.
-    private static func framed(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
+    static func framed(_ write: (inout ByteBuffer) -> Void) -> [UInt8] {
         var body = ByteBuffer()
         write(&body)
         var message = ByteBuffer()

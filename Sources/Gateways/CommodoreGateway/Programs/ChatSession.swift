@@ -17,7 +17,6 @@ extension ChatProgramSession {
         return show(ChatText.bytes(text), from: ChatText.bytes(client), now)
     }
 
-    /// Tells the clients what somebody said in the program.
     func publish(_ text: String, from name: String) {
         modem.publish(.string(name), of: CommodoreElements.name.definition)
         modem.publish(.string(text), of: CommodoreElements.said.definition)

@@ -10,13 +10,6 @@ import PETSCII
 enum CompactCatalogue {
     static let identifier: Int8 = -10
 
-    private static let version: UInt8 = 1
-    private static let latestFlag: UInt8 = 1 << 1
-    private static let readFlag: UInt8 = 1 << 2
-    private static let writeFlag: UInt8 = 1 << 3
-    private static let rangeFlag: UInt8 = 1 << 4
-    private static let unitFlag: UInt8 = 1 << 5
-
     struct Problem: Error {
         let text: String
     }
@@ -26,7 +19,7 @@ enum CompactCatalogue {
         in bytes: ArraySlice<UInt8>, besides own: [any AnyElement]
     ) throws(Problem) -> [ElementDefinition] {
         var reader = Reader(rest: bytes)
-        guard try reader.byte() == version else { throw Problem(text: "version is not 1") }
+        guard try reader.byte() == 1 else { throw Problem(text: "version is not 1") }
         var elements: [ElementDefinition] = []
         while !reader.rest.isEmpty {
             let element = try element(&reader)
@@ -49,23 +42,23 @@ enum CompactCatalogue {
         let code = try reader.byte()
         guard let type = ElementType(rawValue: code) else { throw Problem(text: "type \(code) of \(id)") }
         let flags = try reader.byte()
+        func isSet(_ bit: UInt8) -> Bool { flags & 1 << bit != 0 }
         let name = try reader.text()
         var range: ClosedRange<Double>?
-        if flags & rangeFlag != 0 {
+        if isSet(4) {
             guard type.isNumeric, let count = type.fixedByteCount else { throw Problem(text: "range of \(id)") }
             let lower = try reader.number(type, count)
             let upper = try reader.number(type, count)
             guard lower <= upper else { throw Problem(text: "range of \(id)") }
             range = lower...upper
         }
-        let unit = flags & unitFlag != 0 ? try reader.text() : ""
+        let unit = isSet(5) ? try reader.text() : ""
         var access: Access = []
-        if flags & readFlag != 0 { access.insert(.read) }
-        if flags & writeFlag != 0 { access.insert(.write) }
+        if isSet(2) { access.insert(.read) }
+        if isSet(3) { access.insert(.write) }
         do {
             return try ElementDefinition(
-                id: id, name: name, type: type, unit: unit, range: range, access: access,
-                latest: flags & latestFlag != 0)
+                id: id, name: name, type: type, unit: unit, range: range, access: access, latest: isSet(1))
         } catch {
             throw Problem(text: "element \(id)")
         }

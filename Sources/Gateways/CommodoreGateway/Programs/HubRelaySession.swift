@@ -17,7 +17,7 @@ final class HubRelaySession: ChatProgramSession {
     unowned let modem: Modem
     private var socket: HubSocket?
     private var isOver = false
-    private var pending = ByteBuffer()
+    private var frames = FrameReader(isBinary: true, maximum: maximumMessage)
     private(set) var isHandshakeDone = false
 
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
@@ -95,45 +95,33 @@ final class HubRelaySession: ChatProgramSession {
 
     private func received(_ bytes: ByteBuffer) {
         guard !isOver else { return }
-        pending.writeImmutableBuffer(bytes)
-        while !isOver, let message = nextMessage() { hand(message) }
-        // Otherwise the parsed bytes would stay in front of the next ones.
-        pending.discardReadBytes()
-        if pending.readableBytes > Self.maximumMessage { closed() }
-    }
-
-    /// The next whole message with its framing: up to the separator until the handshake is done, then with a length prefix.
-    private func nextMessage() -> [UInt8]? {
-        guard isHandshakeDone else {
-            let view = pending.readableBytesView
-            guard let end = view.firstIndex(of: Self.separator) else { return nil }
-            isHandshakeDone = true
-            return pending.readBytes(length: end - view.startIndex + 1)
-        }
+        frames.append(bytes)
         do throws(SignalRError) {
-            guard let (length, prefix) = try pending.peekVarInt() else { return nil }
-            guard length <= Self.maximumMessage else {
-                closed()
-                return nil
+            if !isHandshakeDone {
+                guard let answer = try frames.nextText(maximum: Self.maximumMessage) else { return }
+                isHandshakeDone = true
+                forward(Array(answer.readableBytesView) + [Self.separator])
             }
-            return pending.readBytes(length: prefix + length)
+            while !isOver, let body = try frames.next() { hand(body) }
         } catch {
             closed()
-            return nil
         }
     }
 
-    private func hand(_ message: [UInt8]) {
+    private func hand(_ body: ByteBuffer) {
         // A ping is for the gateway, which answers for the program.
-        guard message != Self.ping else { return }
-        if let body = ChatMessage.bodies(of: message).first, let (name, text) = ChatMessage.news(body) {
-            let sender = ChatText.bytes(String(decoding: name, as: UTF8.self))
-            let words = ChatText.bytes(String(decoding: text, as: UTF8.self))
-            show(words, from: sender, .now())
-            return
+        guard !body.readableBytesView.elementsEqual(Self.ping.dropFirst()) else { return }
+        guard let (name, text) = ChatMessage.news(body) else {
+            return forward(ChatMessage.framed { $0.writeImmutableBuffer(body) })
         }
+        let sender = ChatText.bytes(String(decoding: name, as: UTF8.self))
+        let words = ChatText.bytes(String(decoding: text, as: UTF8.self))
+        show(words, from: sender, .now())
+    }
+
+    private func forward(_ message: [UInt8]) {
         for start in stride(from: 0, to: message.count, by: Self.maximumRecord) {
-            send(Array(message[start..<min(start + Self.maximumRecord, message.count)]), .now())
+            send(Array(message[start...].prefix(Self.maximumRecord)), .now())
         }
     }
 }

@@ -3,12 +3,6 @@ import ElementalWire
 import NIOCore
 import PETSCII
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// A program that speaks in elements: the records carry whole envelopes, `id · length UInt32 · value`.
 ///
 /// Texts are PETSCII on the line and Unicode on the network.
@@ -45,23 +39,22 @@ final class NativeSession: ProgramSession {
     // MARK: From the machine
 
     func receive(_ message: [UInt8], at now: NIODeadline) -> ModemResult {
-        guard let envelopes = Self.envelopes(of: message) else { return .error("Malformed envelope") }
-        // All or nothing: the answer is for the whole record.
-        var values: [(ElementDefinition, ElementValue)] = []
-        for (index, envelope) in envelopes.enumerated() {
-            if envelope.id == CompactCatalogue.identifier {
-                guard !hasSpoken, index == 0 else { return .error("Catalogue too late") }
-                do throws(CompactCatalogue.Problem) {
-                    modem.machineElements = try CompactCatalogue.elements(
-                        in: envelope.value, besides: modem.ownElements)
-                } catch {
-                    return .error("Catalogue: \(error.text)")
-                }
-            } else if !hasSpoken, index == 0, modem.machineElements != modem.standardElements {
-                modem.machineElements = modem.standardElements
+        guard var envelopes = Self.envelopes(of: message) else { return .error("Malformed envelope") }
+        if !hasSpoken {
+            do throws(CompactCatalogue.Problem) {
+                modem.machineElements =
+                    envelopes[0].id == CompactCatalogue.identifier
+                    ? try CompactCatalogue.elements(in: envelopes.removeFirst().value, besides: modem.ownElements)
+                    : modem.standardElements
+            } catch {
+                return .error("Catalogue: \(error.text)")
             }
             hasSpoken = true
-            guard envelope.id != CompactCatalogue.identifier else { continue }
+        }
+        // All or nothing: the answer is for the whole record.
+        var values: [(ElementDefinition, ElementValue)] = []
+        for envelope in envelopes {
+            guard envelope.id != CompactCatalogue.identifier else { return .error("Catalogue too late") }
             guard let element = modem.machineElements.first(where: { $0.id == envelope.id }) else {
                 return .error("Unknown element \(envelope.id)")
             }
@@ -79,15 +72,12 @@ final class NativeSession: ProgramSession {
     /// The envelopes of a record, or nil if they do not fill it exactly.
     static func envelopes(of message: [UInt8]) -> [(id: Int8, value: ArraySlice<UInt8>)]? {
         var envelopes: [(id: Int8, value: ArraySlice<UInt8>)] = []
-        var rest = message[...]
-        while !rest.isEmpty {
-            guard rest.count >= Envelope.streamByteCount else { return nil }
-            let start = rest.startIndex
-            let length = (1...4).reversed().reduce(0) { $0 << 8 | Int(rest[start + $1]) }
-            rest = rest.dropFirst(Envelope.streamByteCount)
-            guard rest.count >= length else { return nil }
-            envelopes.append((Int8(bitPattern: message[start]), rest.prefix(length)))
-            rest = rest.dropFirst(length)
+        var rest = ByteBuffer(bytes: message)
+        while let id = rest.readInteger(as: Int8.self) {
+            guard let length = rest.readInteger(endianness: .little, as: UInt32.self),
+                let value = rest.readBytes(length: Int(length))
+            else { return nil }
+            envelopes.append((id, value[...]))
         }
         return envelopes.isEmpty ? nil : envelopes
     }

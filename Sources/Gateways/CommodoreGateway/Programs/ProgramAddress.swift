@@ -19,13 +19,9 @@ package enum ProgramAddress: Hashable {
             let slash = rest.firstIndex(of: "/")
         else { return nil }
         let host = rest[..<slash]
-        guard let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") else {
-            guard !host.isEmpty else { return nil }
-            self = .webSocket(text)
-            return
-        }
-        guard colon > host.startIndex, let port = UInt16(host[host.index(after: colon)...]), port > 0 else {
-            return nil
+        guard let first = host.first, first != ":" else { return nil }
+        if let colon = host.lastIndex(of: ":"), !host.hasSuffix("]") {
+            guard let port = UInt16(host[host.index(after: colon)...]), port > 0 else { return nil }
         }
         self = .webSocket(text)
     }

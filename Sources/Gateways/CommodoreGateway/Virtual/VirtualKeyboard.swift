@@ -64,7 +64,6 @@ struct VirtualKeyboard {
             if names.count > namedCount { break }
         }
         let rest = names.count > namedCount ? " and others" : ""
-        return ValueRefusal(
-            "the keyboard has no key for \(names.prefix(namedCount).joined(separator: ", "))\(rest)")
+        return ValueRefusal("the keyboard has no key for \(names.prefix(namedCount).joined(separator: ", "))\(rest)")
     }
 }
