@@ -179,14 +179,14 @@ struct MappingTests {
         #expect(retained.valueTopics["3_0"] == "elemental/robot/rover/element-3-\(Self.suffix(old, "3_0"))")
         #expect(
             Set(retained.availability) == ["elemental/bridge/pi/availability", "elemental/robot/rover/availability"])
-        let removals = retained.removals(for: new.components)
+        let removals = retained.removals(for: new)
         #expect(removals == ["2": "number", "3_0": "number", "3_1": "number"])
         let check = DiscoveryCheck(
             topic: "homeassistant/device/elemental_robot_rover/config",
             payload: Array(new.payload(removing: removals).readableBytesView))
         #expect(check.problems.isEmpty, "\(check.problems)")
         #expect(Set(check.components.filter(\.isRemoval).map(\.key)) == ["2", "3_0", "3_1"])
-        #expect(retained.removals(for: old.components).isEmpty)
+        #expect(retained.removals(for: old).isEmpty)
     }
 
     private static func suffix(_ message: DiscoveryMessage, _ key: String) -> String {
