@@ -113,11 +113,11 @@ extension ElementalCommand {
 
     /// Ends the process once everything has been written.
     private static func exit(_ code: ExitCode) async -> Never {
-        let console = Console(json: false)
-        await console.finish()
-        if code == .success, let failure = console.failure {
-            await console.emit(failure)
-            await console.finish()
+        let streams = StandardStreams.shared
+        await streams.finish()
+        if code == .success, let failure = streams.failure {
+            await Console(json: false).emit(failure)
+            await streams.finish()
             exit(withError: ExitCode.failure)
         }
         exit(withError: code)

@@ -58,7 +58,7 @@ struct Client: Sendable {
         let values = Locked<Values?>(nil)
         let events = Locked<AsyncStream<DeviceEvent>?>(nil)
         let arrivalTimes = ArrivalTimes()
-        let transfers = Transfers(console, showsIncoming: settings.showsIncoming)
+        let transfers = Transfers(console: console, showsIncoming: settings.showsIncoming)
         let options = ConnectOptions(
             timeout: output.limit, limits: settings.limits, security: settings.access.security,
             latency: settings.latency, reconnection: settings.reconnection, logger: output.logger)

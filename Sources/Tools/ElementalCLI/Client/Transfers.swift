@@ -5,7 +5,7 @@ import Support
 /// Follows the large values on a connection: shows their progress, and knows whether they still make any.
 ///
 /// A terminal shows a bar, JSON has an event now and then; a standard error that goes to a file shows nothing.
-final class Transfers: Sendable {
+struct Transfers: Sendable {
     /// The shortest time between two reports, except for the last of a value.
     private static let interval: Duration = .milliseconds(100)
 
@@ -16,14 +16,9 @@ final class Transfers: Sendable {
         var lastReport: ContinuousClock.Instant?
     }
 
-    private let console: Console
-    private let showsIncoming: Bool
+    let console: Console
+    let showsIncoming: Bool
     private let state = Locked(State())
-
-    init(_ console: Console, showsIncoming: Bool) {
-        self.console = console
-        self.showsIncoming = showsIncoming
-    }
 
     /// Whether a large value is being sent or received whose progress is shown.
     var isAnyUnderWay: Bool { state.withLock { !$0.start.isEmpty } }

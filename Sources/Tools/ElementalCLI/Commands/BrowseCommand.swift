@@ -33,12 +33,7 @@ struct BrowseCommand: ReportingCommand {
 
     func validate() throws {
         if once, time != nil { throw ValidationError("--once and --for exclude each other") }
-        guard let service else { return }
-        do {
-            try ElementalService.check(service: service)
-        } catch {
-            throw ValidationError(error.message)
-        }
+        if let service { try checked { try ElementalService.check(service: service) } }
     }
 
     func perform(_ console: Console) async throws {

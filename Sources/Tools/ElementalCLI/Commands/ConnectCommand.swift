@@ -32,7 +32,7 @@ struct ConnectCommand: ReportingCommand {
                 try await client.reportingConnection(console) {
                     // The current values have arrived before the first command asks for them.
                     try? await client.device.waitUntilHandled(timeout: output.limit)
-                    try await InteractiveSession(client, console, timeout: output.limit).run()
+                    try await InteractiveSession(client: client, console: console, timeout: output.limit).run()
                 }
             }
         }

@@ -69,9 +69,7 @@ struct PublishCommand: ReportingCommand {
             "A file of elements and commands, in the place of --element and of standard input.", valueName: "file"))
     var from: String?
 
-    @OptionGroup var hosting: ServiceOptions
-    @OptionGroup var listening: ListenOptions
-    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var hosting: HostingOptions
 
     @Flag(name: .customLong("no-udp"), help: "Do not receive or send datagrams.")
     var noUDP = false
@@ -97,12 +95,8 @@ struct PublishCommand: ReportingCommand {
         for entry in txt where entry.first == "=" || !entry.contains("=") {
             throw ValidationError("--txt takes KEY=VALUE, not '\(entry.excerpt)'")
         }
-        try hosting.check(service: service, txt: txtEntries)
-        do {
-            _ = try ElementCatalogue(specs.map(\.definition))
-        } catch {
-            throw ValidationError(error.message)
-        }
+        try hosting.service.check(service: service, txt: txtEntries)
+        _ = try checked { try ElementCatalogue(specs.map(\.definition)) }
     }
 
     /// The TXT record's entries. If a key is given twice, the last value counts.
@@ -113,7 +107,7 @@ struct PublishCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         if let from { return try await perform(from, console) }
-        let made = try await makeService(specs, port: hosting.port, console)
+        let made = try await makeService(specs, port: hosting.service.port, console)
         try await made.host.run { [stay] in
             let input = InputLines()
             var backlog = Backlog()
@@ -126,7 +120,7 @@ struct PublishCommand: ReportingCommand {
     private func perform(_ path: String, _ console: Console) async throws {
         let reload = ReloadSignal()
         var script = try await read(path)
-        var port = hosting.port
+        var port = hosting.service.port
         while true {
             let made = try await makeService(script.entries.map(\.spec), port: port, console)
             let next = Locked<(script: ElementScript, port: Int?)?>(nil)
@@ -157,7 +151,8 @@ struct PublishCommand: ReportingCommand {
             await Interruption.first {
                 await withDiscardingTaskGroup { group in
                     for entry in current.entries {
-                        let element = ScriptedElement(entry.spec.definition, of: service, setTo: values, console)
+                        let element = ScriptedElement(
+                            element: entry.spec.definition, service: service, values: values, console: console)
                         for command in entry.commands { group.addTask { await element.run(command) } }
                     }
                 }
@@ -191,7 +186,7 @@ struct PublishCommand: ReportingCommand {
         guard let text = String(validating: content.withoutByteOrderMark, as: UTF8.self) else {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not UTF-8 text")
         }
-        do throws(ArgumentProblem) {
+        do throws(ValidationError) {
             return try ElementScript(parsing: text)
         } catch {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)': \(error.description)")
@@ -202,15 +197,12 @@ struct PublishCommand: ReportingCommand {
         _ specs: [ElementSpec], port: Int, _ console: Console
     ) async throws -> (service: ElementalService, host: ServiceHost) {
         var configuration = ServiceConfiguration()
-        hosting.apply(to: &configuration, output)
+        let security = try await hosting.apply(to: &configuration, of: service, output, console)
         configuration.port = port
-        listening.apply(to: &configuration)
         configuration.allowsUDP = !noUDP
         configuration.txt = txtEntries
-        let security = try await admission.prepare(service, listeningOn: listening.address, console)
-        configuration.security = security.configuration
         let service = ElementalService(
-            service, displayName: hosting.name, elements: try ElementCatalogue(specs.map(\.definition)),
+            service, displayName: hosting.service.name, elements: try ElementCatalogue(specs.map(\.definition)),
             configuration: configuration)
         for spec in specs {
             guard let initial = spec.initial else { continue }

@@ -40,9 +40,7 @@ struct C64GatewayCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The service's name.", valueName: "service"))
     var service = "commodore"
 
-    @OptionGroup var hosting: ServiceOptions
-    @OptionGroup var listening: ListenOptions
-    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var hosting: HostingOptions
 
     @Flag(
         help: ArgumentHelp(
@@ -82,7 +80,7 @@ struct C64GatewayCommand: ReportingCommand {
         guard line.virtual != nil || !pictures.areWanted else {
             throw ValidationError("--png and --svg go with --virtual: the screen of another machine is not known here")
         }
-        try hosting.check(service: service)
+        try hosting.service.check(service: service)
         for (option, rate) in [("--pace", pace), ("--native-pace", nativePace)] where !(1...10_000 ~= rate) {
             throw ValidationError("\(option) takes 1 to 10000 bytes a second, not \(rate)")
         }
@@ -91,14 +89,30 @@ struct C64GatewayCommand: ReportingCommand {
 
     /// The hubs' URLs by the addresses that programs ask for.
     private var hubs: [String: String] {
-        get throws {
-            do {
-                let mappings = try mappings.map(HubMapping.init(parsing:))
-                return Dictionary(mappings.map { ($0.address, $0.url) }) { $1 }
-            } catch {
-                throw ValidationError("--map: \(error)")
-            }
+        get throws { Dictionary(try checked("--map: ") { try mappings.map(Self.hub(parsing:)) }) { $1 } }
+    }
+
+    /// Parses `ADDRESS=URL`. The address ends at the first `=` that a hub's URL follows.
+    private static func hub(parsing text: String) throws -> (address: String, url: String) {
+        let schemes = ["ws://", "wss://", "http://", "https://"]
+        let sign = text.indices.first { index in
+            text[index] == "=" && schemes.contains { text[text.index(after: index)...].hasPrefix($0) }
         }
+        guard let sign else {
+            throw ValidationError(
+                "write it as ADDRESS=URL, as in ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat")
+        }
+        let (address, url) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
+        guard ProgramAddress.isHub(address) else {
+            throw ValidationError(
+                "ADDRESS is the one a program asks for: ws:// or wss://, a host, optionally a port, and a path")
+        }
+        do {
+            try HubConnection.check(url: url)
+        } catch {
+            throw ValidationError("\(error.message); write it as ADDRESS=URL")
+        }
+        return (address, url)
     }
 
     func perform(_ console: Console) async throws {
@@ -109,14 +123,11 @@ struct C64GatewayCommand: ReportingCommand {
         configuration.allowsMemory = allowMemory
         configuration.characterSet = graphics ? .graphics : .lowerCase
         configuration.hubs = try hubs
-        hosting.apply(to: &configuration.service, output)
-        listening.apply(to: &configuration.service)
-        let security = try await admission.prepare(service, listeningOn: listening.address, console)
-        configuration.service.security = security.configuration
+        let security = try await hosting.apply(to: &configuration.service, of: service, output, console)
         // None of a Commodore's elements uses UDP.
         configuration.service.allowsUDP = false
         let gateway = CommodoreGateway(
-            line: try await line.line(timeout: output.limit), service: service, displayName: hosting.name,
+            line: try await line.line(timeout: output.limit), service: service, displayName: hosting.service.name,
             configuration: configuration)
         let events = PendingEvents<(GatewayEvent, time: Double)>(console) { event, time in
             await console.report(event, at: time, of: gateway.service)
@@ -165,35 +176,6 @@ struct C64GatewayCommand: ReportingCommand {
 
     /// How many characters are typed at a time.
     private static let pieceLength = 64
-}
-
-/// `ADDRESS=URL` from the command line: the address that a program connects to, and the hub that it reaches instead.
-struct HubMapping: Sendable {
-    let address: String
-    let url: String
-
-    /// Parses a mapping. The address ends at the first `=` that a hub's URL follows.
-    init(parsing text: String) throws(ArgumentProblem) {
-        let schemes = ["ws://", "wss://", "http://", "https://"]
-        let sign = text.indices.first { index in
-            text[index] == "=" && schemes.contains { text[text.index(after: index)...].hasPrefix($0) }
-        }
-        guard let sign else {
-            throw ArgumentProblem(
-                "write it as ADDRESS=URL, as in ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat")
-        }
-        address = String(text[..<sign])
-        guard ProgramAddress.isHub(address) else {
-            throw ArgumentProblem(
-                "ADDRESS is the one a program asks for: ws:// or wss://, a host, optionally a port, and a path")
-        }
-        url = String(text[text.index(after: sign)...])
-        do {
-            try HubConnection.check(url: url)
-        } catch {
-            throw ArgumentProblem("\(error.message); write it as ADDRESS=URL")
-        }
-    }
 }
 
 extension Console {

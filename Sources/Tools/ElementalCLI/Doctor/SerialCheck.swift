@@ -4,7 +4,8 @@ import Support
 enum SerialCheck {
     /// - Parameter directory: where the devices are.
     static func run(in directory: String = "/dev") -> [Finding] {
-        let names = Directory.names(directory).filter { $0.hasPrefix("ttyUSB") || $0.hasPrefix("ttyACM") }.sorted()
+        let all = FileContent.names(in: directory).sorted()
+        let names = all.filter { $0.hasPrefix("ttyUSB") || $0.hasPrefix("ttyACM") }
         guard !names.isEmpty else {
             return [
                 Finding("serial devices", .skipped, "there are none (\(directory)/ttyUSB*, \(directory)/ttyACM*)")

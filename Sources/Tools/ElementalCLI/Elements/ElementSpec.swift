@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import Support
 
@@ -12,48 +13,41 @@ struct ElementSpec: Sendable {
     /// The text behind `=`, as it was typed.
     let initial: String?
 
-    typealias Problem = ArgumentProblem
-
-    init(parsing spec: String) throws(Problem) {
+    init(parsing spec: String) throws {
         let parts = spec.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3 else {
-            throw Problem("\(parts.count == 1 ? "NAME and TYPE are" : "TYPE is") missing; write \(Self.form)")
+            throw ValidationError("\(parts.count == 1 ? "NAME and TYPE are" : "TYPE is") missing; write \(Self.form)")
         }
         guard let id = Int(parts[0]) else {
-            throw Problem("ID '\(parts[0].excerpt)' is not a number; give one from 0 to 127")
+            throw ValidationError("ID '\(parts[0].excerpt)' is not a number; give one from 0 to 127")
         }
         let sides = parts[2].splitUnescaped(at: "=", maxSplits: 1)
         let words = sides[0].splitUnescaped(at: ":")
-        guard let type = ElementType(name: words[0]) else { throw Problem(words[0], Self.unknownType(words[0])) }
+        guard let type = ElementType(name: words[0]) else {
+            throw ValidationError(words[0], Self.unknownType(words[0]))
+        }
         let options = try ElementSpecOptions(words.dropFirst(), of: type)
-        do {
-            definition = try ElementDefinition(
+        definition = try checked {
+            try ElementDefinition(
                 id: id, name: String(parts[1]), type: type, transport: options.transport ?? .tcp,
                 unit: options.unit ?? "", range: options.range, step: options.step, choices: options.choices ?? [],
                 access: options.access ?? .readWrite, latest: options.latest, readers: options.readers ?? .plain,
                 writers: options.writers ?? .control)
-        } catch {
-            throw Problem(error.message)
         }
         initial = sides.count == 2 ? String(sides[1]) : nil
         try checkInitial()
     }
 
-    private func checkInitial() throws(Problem) {
+    private func checkInitial() throws {
         guard let initial else { return }
         guard definition.access.contains(.read) else {
-            throw Problem("a write-only element has no value to begin with; leave out '=\(initial.excerpt)'")
+            throw ValidationError("a write-only element has no value to begin with; leave out '=\(initial.excerpt)'")
         }
         // A file is read when the service starts.
         if initial.hasPrefix("@"), definition.type == .string || definition.type == .data { return }
-        let value: ElementValue
-        do {
-            value = try ElementValue(text: initial, of: definition)
-        } catch {
-            throw Problem("INITIAL: \(error.message)")
-        }
+        let value = try checked("INITIAL: ") { try ElementValue(text: initial, of: definition) }
         guard definition.allows(value) else {
-            throw Problem("INITIAL: '\(initial.excerpt)' is outside the element's range or none of its choices")
+            throw ValidationError("INITIAL: '\(initial.excerpt)' is outside the element's range or none of its choices")
         }
     }
 
@@ -65,7 +59,7 @@ struct ElementSpec: Sendable {
     }
 }
 
-extension ArgumentProblem {
+extension ValidationError {
     /// A problem with a part of a spelling, which the message quotes with its place.
     init(_ part: Substring, _ problem: String) {
         let place = part.base.distance(from: part.base.startIndex, to: part.startIndex) + 1

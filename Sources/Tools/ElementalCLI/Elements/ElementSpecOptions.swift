@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import ElementalWire
 
@@ -18,9 +19,7 @@ struct ElementSpecOptions: Sendable {
     private(set) var readers: Role?
     private(set) var writers: Role?
 
-    private typealias Problem = ElementSpec.Problem
-
-    init(_ words: some Sequence<Substring>, of type: ElementType) throws(ElementSpec.Problem) {
+    init(_ words: some Sequence<Substring>, of type: ElementType) throws {
         for word in words {
             let argument = word.drop { $0 != " " }.dropFirst().withoutBlanks
             switch word.prefix(while: { $0 != " " }) {
@@ -34,14 +33,14 @@ struct ElementSpecOptions: Sendable {
                 latest = true
             case "step": try set(\.step, try Self.number(argument, type, in: word), word)
             case "unit":
-                guard !argument.isEmpty else { throw Problem(word, "needs a unit, such as 'unit m/s'") }
+                guard !argument.isEmpty else { throw ValidationError(word, "needs a unit, such as 'unit m/s'") }
                 try set(\.unit, argument.unescaped, word)
             case "readers": try set(\.readers, try Self.role(argument, in: word), word)
             case "writers": try set(\.writers, try Self.role(argument, in: word), word)
             case "choices": try set(\.choices, try Self.choices(argument, type, in: word), word)
             default:
                 guard let dots = word.firstRange(of: "...") else {
-                    throw Problem(
+                    throw ValidationError(
                         word,
                         "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U', 'choices A,B…', "
                             + "'readers ROLE' and 'writers ROLE'")
@@ -50,7 +49,7 @@ struct ElementSpecOptions: Sendable {
                 let boundType: ElementType = type.isVector ? .float : type
                 let lower = try Self.number(word[..<dots.lowerBound], boundType, in: word)
                 let upper = try Self.number(word[dots.upperBound...], boundType, in: word)
-                guard lower <= upper else { throw Problem(word, "is an inverted range; write LOW...HIGH") }
+                guard lower <= upper else { throw ValidationError(word, "is an inverted range; write LOW...HIGH") }
                 try set(\.range, lower...upper, word)
             }
         }
@@ -58,33 +57,35 @@ struct ElementSpecOptions: Sendable {
 
     private mutating func set<Value>(
         _ option: WritableKeyPath<Self, Value?>, _ value: Value, _ word: Substring
-    ) throws(Problem) {
+    ) throws {
         guard self[keyPath: option] == nil else { throw Self.repeated(word) }
         self[keyPath: option] = value
     }
 
-    private static func repeated(_ word: Substring) -> Problem {
-        Problem(word, "comes after another word of its kind; give one of them")
+    private static func repeated(_ word: Substring) -> ValidationError {
+        ValidationError(word, "comes after another word of its kind; give one of them")
     }
 
-    private static func role(_ text: Substring, in word: Substring) throws(Problem) -> Role {
+    private static func role(_ text: Substring, in word: Substring) throws -> Role {
         guard let role = Role(rawValue: String(text)) else {
-            throw Problem(word, "needs a role: \(Role.allCases.map(\.rawValue).joined(separator: ", "))")
+            throw ValidationError(word, "needs a role: \(Role.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         return role
     }
 
     /// A bound or step as a value of the type has it: 0.1 of a `float` is not that of a `double`.
-    private static func number(_ text: Substring, _ type: ElementType, in word: Substring) throws(Problem) -> Double {
-        guard type.isNumeric else { throw Problem(word, "means nothing for type \(type); leave it out") }
-        guard !text.isEmpty else { throw Problem(word, "lacks a number, as in '0...10' or 'step 0.5'") }
+    private static func number(_ text: Substring, _ type: ElementType, in word: Substring) throws -> Double {
+        guard type.isNumeric else { throw ValidationError(word, "means nothing for type \(type); leave it out") }
+        guard !text.isEmpty else { throw ValidationError(word, "lacks a number, as in '0...10' or 'step 0.5'") }
         let value: ElementValue
         do {
             value = try ElementValue(text: String(text), type: type)
         } catch {
-            throw Problem(word, "is wrong: \(error.message)")
+            throw ValidationError(word, "is wrong: \(error.message)")
         }
-        guard let number = value.numericValue, number.isFinite else { throw Problem(text, "is not a finite number") }
+        guard let number = value.numericValue, number.isFinite else {
+            throw ValidationError(text, "is not a finite number")
+        }
         return number
     }
 
@@ -92,14 +93,14 @@ struct ElementSpecOptions: Sendable {
     /// the first 0; a number without a name is its own.
     private static func choices(
         _ text: Substring, _ type: ElementType, in word: Substring
-    ) throws(Problem) -> [ElementChoice] {
-        guard type.takesChoices else { throw Problem(word, "means nothing for type \(type); leave it out") }
+    ) throws -> [ElementChoice] {
+        guard type.takesChoices else { throw ValidationError(word, "means nothing for type \(type); leave it out") }
         var choices: [ElementChoice] = []
         var next: Int128 = 0
         // No more than tell that there are too many.
         for part in text.splitUnescaped(at: ",", maxSplits: ElementChoice.maximumCount + 1) {
             let part = part.withoutBlanks
-            guard !part.isEmpty else { throw Problem(word, "lacks a choice, as in 'choices off,on'") }
+            guard !part.isEmpty else { throw ValidationError(word, "lacks a choice, as in 'choices off,on'") }
             guard type != .string else {
                 choices.append(ElementChoice(part.unescaped))
                 continue
@@ -114,7 +115,7 @@ struct ElementSpecOptions: Sendable {
             do {
                 choices.append(ElementChoice(try ElementValue(text: "\(next)", type: type), name.unescaped))
             } catch {
-                throw Problem(part, "has the number \(next), which is no \(type)")
+                throw ValidationError(part, "has the number \(next), which is no \(type)")
             }
             next += 1
         }

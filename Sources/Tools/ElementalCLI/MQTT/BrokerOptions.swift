@@ -9,7 +9,7 @@ struct BrokerOptions: ParsableArguments {
         help: ArgumentHelp(
             "The broker: mqtt[s]://[USER@]HOST[:PORT].",
             discussion: "The ports are 1883, and 8883 with mqtts, which encrypts.", valueName: "url"),
-        transform: BrokerOptions.address(parsing:))
+        transform: MQTTAddress.init)
     var address: MQTTAddress
 
     @Option(
@@ -31,14 +31,6 @@ struct BrokerOptions: ParsableArguments {
         }
         if !certificates.files.isEmpty, !address.isSecure {
             throw ValidationError("--trust goes with mqtts://, which encrypts")
-        }
-    }
-
-    private static func address(parsing text: String) throws(ArgumentProblem) -> MQTTAddress {
-        do throws(MQTTError) {
-            return try MQTTAddress(text)
-        } catch {
-            throw ArgumentProblem(error.message)
         }
     }
 

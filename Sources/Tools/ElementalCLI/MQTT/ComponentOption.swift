@@ -1,3 +1,4 @@
+import ArgumentParser
 import MQTTBridge
 
 /// `ELEMENT=COMPONENT[,key=value]…` from the command line: what an element is in Home Assistant.
@@ -5,31 +6,27 @@ struct ComponentOption: Sendable {
     let element: String
     let component: MQTTComponent
 
-    init(parsing text: String) throws(ArgumentProblem) {
+    init(parsing text: String) throws(ValidationError) {
         // An element's name may contain '=', and so do the settings: the first one that a component's name follows counts.
         guard let (name, rest) = Self.split(text) else {
             let kinds = MQTTComponent.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ArgumentProblem(
+            throw ValidationError(
                 "write it as ELEMENT=COMPONENT, as in Brightness=light or Humidity=sensor,device_class=humidity; a "
                     + "COMPONENT is one of \(kinds)")
         }
         let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
         guard let kind = parts.first.flatMap({ MQTTComponent.Kind(rawValue: String($0)) }) else {
-            throw ArgumentProblem("'\(rest.excerpt)' is no component")
+            throw ValidationError("'\(rest.excerpt)' is no component")
         }
         var settings: [String: String] = [:]
         for part in parts.dropFirst() {
             guard let sign = part.firstIndex(of: "="), sign != part.startIndex else {
-                throw ArgumentProblem("'\(part.excerpt)' is no setting: write it as in device_class=humidity")
+                throw ValidationError("'\(part.excerpt)' is no setting: write it as in device_class=humidity")
             }
             settings[String(part[..<sign])] = String(part[part.index(after: sign)...])
         }
         element = name
-        do throws(MQTTBridgeError) {
-            component = try MQTTComponent(kind, settings: settings)
-        } catch {
-            throw ArgumentProblem(error.message)
-        }
+        component = try checked { try MQTTComponent(kind, settings: settings) }
     }
 
     /// The element's name and what follows: at the first `=` with a component's name after it.

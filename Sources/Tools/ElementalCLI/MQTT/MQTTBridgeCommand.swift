@@ -69,11 +69,7 @@ struct MQTTBridgeCommand: ReportingCommand {
         if topics.discovery == .none, !components.isEmpty || !oldComponents.isEmpty {
             throw ValidationError("--map is for Home Assistant: leave out --discovery none")
         }
-        do throws(MQTTBridgeError) {
-            try options.check()
-        } catch {
-            throw ValidationError(error.message)
-        }
+        try checked { try options.check() }
     }
 
     /// What earlier versions took as `--as`.

@@ -28,13 +28,7 @@ struct MQTTForgetCommand: ReportingCommand {
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        do throws(MQTTBridgeError) {
-            try topics.options.check()
-        } catch {
-            throw ValidationError(error.message)
-        }
-    }
+    func validate() throws { try checked { try topics.options.check() } }
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .task) { [self] in

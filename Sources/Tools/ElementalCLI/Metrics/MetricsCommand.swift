@@ -124,7 +124,7 @@ struct MetricsCommand: ReportingCommand {
     /// - Throws: ``CommandFailure`` if a target is not connected; the metrics have been printed nevertheless.
     private func print(_ metrics: ServiceMetrics, of followed: FollowedServices, _ console: Console) async throws {
         let follower = followed.follower
-        let progress = TargetProgress(followed.targets)
+        let progress = TargetProgress(targets: followed.targets)
         follower.onEvent { progress.note($0) }
         let (text, failure) = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await follower.run() }

@@ -40,11 +40,7 @@ struct ElementOptions: ParsableArguments {
     var catalogue: ElementCatalogue? {
         get throws {
             guard !specs.isEmpty else { return nil }
-            do {
-                return try ElementCatalogue(specs.map(\.definition))
-            } catch {
-                throw ValidationError(error.message)
-            }
+            return try checked { try ElementCatalogue(specs.map(\.definition)) }
         }
     }
 }

@@ -30,9 +30,31 @@ struct ClientSecurityOptions: ParsableArguments {
     /// - Throws: ``CommandFailure`` with the code `notPaired` if pairing is required and there is no identity;
     ///   `SecurityError` if the files cannot be used.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
-        var access = try await ClientAccess(
-            policy, role, deputy.map { state.below($0.name) } ?? state, for: deputy, makesIdentity: makesIdentity)
-        access.aliases = state
+        let state = deputy.map { self.state.below($0.name) } ?? self.state
+        var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: deputy == nil)
+        func noteIdentity(_ identity: Fingerprint?) {
+            access.pairOptions = (deputy?.pairOptions(identity) ?? "") + state.argument
+        }
+        noteIdentity(nil)
+        if policy == .open {
+            access.security = .open
+        } else if let existing = try await makesIdentity ? state.openForDeputy() : state.openForConnecting() {
+            access.paired = existing
+            noteIdentity(existing.identity.fingerprint)
+            access.security =
+                policy == .paired
+                ? .required(identity: existing.identity, store: existing.trust)
+                : .automatic(identity: existing.identity, store: existing.trust)
+        } else if policy == .paired {
+            throw CommandFailure(
+                "notPaired",
+                "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
+                    + "TARGET\(access.pairOptions)")
+        } else {
+            // Another command may pair while this one runs.
+            access.security = .automatic { try state.existing().map { ($0.identity, $0.trust) } }
+        }
+        access.security.role = role ?? deputy?.role ?? access.security.role
         return access
     }
 }
@@ -60,47 +82,6 @@ struct ClientAccess: Sendable {
     var isUser = true
     /// The identity and what is paired with it; `nil` if it does not count.
     var paired: SecurityState?
-}
-
-extension ClientAccess {
-    /// Reads identity and trusted services, as ``ClientSecurityOptions/load(for:makesIdentity:)`` does.
-    ///
-    /// - Parameters:
-    ///   - policy: what to demand; `nil` for encryption to paired services only.
-    ///   - role: the most to ask for; `nil` for the usual.
-    ///   - state: where identity and trust are.
-    init(
-        _ policy: ClientPolicy?, _ role: Role?, _ state: StateOptions, for deputy: Deputy? = nil,
-        makesIdentity: Bool = false
-    ) async throws {
-        var access = ClientAccess()
-        access.isUser = deputy == nil
-        access.stateOptions = state.argument
-        func noteIdentity(_ identity: Fingerprint?) {
-            access.pairOptions = (deputy?.pairOptions(identity) ?? "") + state.argument
-        }
-        noteIdentity(nil)
-        if policy == .open {
-            access.security = .open
-        } else if let existing = try await makesIdentity ? state.openForDeputy() : state.openForConnecting() {
-            access.paired = existing
-            noteIdentity(existing.identity.fingerprint)
-            access.security =
-                policy == .paired
-                ? .required(identity: existing.identity, store: existing.trust)
-                : .automatic(identity: existing.identity, store: existing.trust)
-        } else if policy == .paired {
-            throw CommandFailure(
-                "notPaired",
-                "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
-                    + "TARGET\(access.pairOptions)")
-        } else {
-            // Another command may pair while this one runs.
-            access.security = .automatic { try state.existing().map { ($0.identity, $0.trust) } }
-        }
-        access.security.role = role ?? deputy?.role ?? access.security.role
-        self = access
-    }
 }
 
 /// A program that passes on what others want, with an identity of its own, so that what it may do is granted to it alone.

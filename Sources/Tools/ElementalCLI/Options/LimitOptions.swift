@@ -1,6 +1,5 @@
 import ArgumentParser
 import Elemental
-import ElementalFollowing
 
 /// How much of this process's memory a peer may use.
 struct LimitOptions: ParsableArguments {
@@ -19,17 +18,5 @@ struct LimitOptions: ParsableArguments {
     }
 
     /// The framework's default limits with the options applied.
-    var device: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
-}
-
-/// The same for a command that follows services, which the user may not have chosen.
-struct FollowedLimitOptions: ParsableArguments {
-    @Option(
-        name: .customLong("max-value"),
-        help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
-    var maximumValueByteCount = FollowerOptions.maximumValueByteCount
-
-    func validate() throws { try LimitOptions.check(maximumValueByteCount) }
-
     var device: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
 }

@@ -41,6 +41,13 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
+/// Does what fails only after a mistake on the command line.
+///
+/// - Parameter what: what the message begins with.
+func checked<Result>(_ what: String = "", _ body: () throws -> Result) throws(ValidationError) -> Result {
+    do { return try body() } catch { throw ValidationError("\(what)\(error)") }
+}
+
 /// Queues the lines of the log for standard error, with everything else that goes there.
 private struct LogStream: TextOutputStream {
     func write(_ text: String) {

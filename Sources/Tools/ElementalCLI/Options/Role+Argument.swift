@@ -5,8 +5,6 @@ import ElementalWire
 extension Role: ExpressibleByArgument {
     public static var allValueStrings: [String] { granted.map(\.rawValue) }
 
-    public static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
-
     public init?(argument: String) {
         guard let role = Role(rawValue: argument), Role.granted.contains(role) else { return nil }
         self = role

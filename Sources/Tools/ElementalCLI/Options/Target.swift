@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import Zeroconf
 
@@ -8,17 +9,17 @@ enum Target: Sendable, Hashable {
     case address(HostPort)
 
     /// Parses `SERVICE`, `SERVICE/INSTANCE NAME`, `HOST:PORT` or `[IPV6]:PORT`.
-    init(parsing text: String) throws(ArgumentProblem) {
+    init(parsing text: String) throws(ValidationError) {
         if let slash = text.firstIndex(of: "/") {
             let service = String(text[..<slash])
             let name = String(text[text.index(after: slash)...])
             guard !service.isEmpty, !name.isEmpty else {
-                throw ArgumentProblem("SERVICE and INSTANCE NAME go before and after the '/', as in 'robot/Rover'")
+                throw ValidationError("SERVICE and INSTANCE NAME go before and after the '/', as in 'robot/Rover'")
             }
-            try Self.check(service: service)
+            try checked { try ElementalService.check(service: service) }
             // Only the length is checked: other programs publish names that this one would refuse to publish.
             guard name.utf8.count <= ServiceName.maximumSize else {
-                throw ArgumentProblem(
+                throw ValidationError(
                     "an INSTANCE NAME has at most \(ServiceName.maximumSize) bytes of UTF-8, and '\(name.excerpt)' has "
                         + "\(name.utf8.count)")
             }
@@ -27,18 +28,10 @@ enum Target: Sendable, Hashable {
             self = .address(try HostPort(parsing: text, ports: 1...65535))
         } else {
             guard !text.isEmpty else {
-                throw ArgumentProblem("it is empty; give SERVICE, SERVICE/NAME or HOST:PORT")
+                throw ValidationError("it is empty; give SERVICE, SERVICE/NAME or HOST:PORT")
             }
-            try Self.check(service: text)
+            try checked { try ElementalService.check(service: text) }
             self = .service(text, name: nil)
-        }
-    }
-
-    private static func check(service: String) throws(ArgumentProblem) {
-        do {
-            try ElementalService.check(service: service)
-        } catch {
-            throw ArgumentProblem(error.message)
         }
     }
 }

@@ -75,21 +75,6 @@ struct Console: Sendable {
         if !isJSON { streams.show(status: progress) }
     }
 
-    /// Shows a prompt, which stays below everything that is written until ``StandardStreams/hidePrompt()``.
-    func show(prompt: String) async {
-        streams.show(prompt: prompt)
-        await streams.waitForRoom(in: .output)
-    }
-
-    /// Waits until everything has been written, however slow the readers are, unless the program is told to end.
-    ///
-    /// - Returns: whether everything has been written.
-    @discardableResult
-    func finish() async -> Bool { await streams.finish() }
-
-    /// Why standard output cannot be written; `nil` if it can, and also if its reader has simply gone.
-    var failure: CommandFailure? { streams.failure }
-
     private func stream(of event: some ConsoleEvent) -> StandardStreams.Stream {
         isJSON || event.isResult ? .output : .error
     }

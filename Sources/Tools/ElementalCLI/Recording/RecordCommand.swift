@@ -48,11 +48,7 @@ struct RecordCommand: ReportingCommand {
     private var subjects: (targets: [Target], names: [String]) {
         get throws {
             let split = RecordOptions.split(options.words, Array(CommandLine.arguments.dropFirst()))
-            do {
-                return (try split.targets.map { try Target(parsing: $0) }, split.names)
-            } catch let problem as ArgumentProblem {
-                throw ValidationError("TARGET: \(problem.description)")
-            }
+            return (try checked("TARGET: ") { try split.targets.map(Target.init(parsing:)) }, split.names)
         }
     }
 
@@ -72,7 +68,8 @@ struct RecordCommand: ReportingCommand {
             recording.elements = names
             recording.maximumByteCount = options.maximumByteCount
             let recorder = try await Recorder(path: file, options: recording)
-            let progress = RecordProgress(names, followed.targets, console)
+            let progress = RecordProgress(
+                names: names, progress: TargetProgress(targets: followed.targets), console: console)
             followed.follower.onEvent { event in
                 recorder.note(event)
                 progress.note(event)
@@ -139,7 +136,7 @@ struct RecordOptions: ParsableArguments {
 }
 
 /// Which services were recorded, and whether they have the elements.
-private final class RecordProgress: Sendable {
+private struct RecordProgress: Sendable {
     private struct State {
         var isConnected = false
         /// The services that were told to lack an element.
@@ -147,20 +144,14 @@ private final class RecordProgress: Sendable {
         var failure: CommandFailure?
     }
 
-    private let names: [String]
-    private let targets: [Target]
-    private let progress: TargetProgress
-    private let console: Console
+    let names: [String]
+    let progress: TargetProgress
+    let console: Console
     private let state = Locked(State())
     /// Opens when there is nothing to record.
     let hasFailed = Latch()
 
-    init(_ names: [String], _ targets: [Target], _ console: Console) {
-        self.names = names
-        self.targets = targets
-        progress = TargetProgress(targets)
-        self.console = console
-    }
+    private var targets: [Target] { progress.targets }
 
     /// Why nothing was recorded; `nil` if a service was.
     var failure: CommandFailure? {

@@ -81,7 +81,7 @@ extension RecordingLosses {
 }
 
 /// Counts what is replayed, and tells what is not, once for each element and reason.
-final class ReplayReport: Sendable {
+struct ReplayReport: Sendable {
     private struct State {
         /// The values that were sent, and those that were not, or were refused.
         var (sent, refused) = (0, 0)
@@ -91,10 +91,8 @@ final class ReplayReport: Sendable {
     /// Elements and reasons that are told. A service has no more elements than half of it.
     private static let mostTold = 256
 
-    private let console: Console
+    let console: Console
     private let state = Locked(State())
-
-    init(_ console: Console) { self.console = console }
 
     var sent: Int { state.withLock { $0.sent } }
 

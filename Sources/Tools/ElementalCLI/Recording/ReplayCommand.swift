@@ -48,9 +48,7 @@ struct ReplayCommand: ReportingCommand {
         transform: Target.init(parsing:))
     var to: Target?
 
-    @OptionGroup var hosting: ServiceOptions
-    @OptionGroup var listening: ListenOptions
-    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var hosting: HostingOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -62,13 +60,13 @@ struct ReplayCommand: ReportingCommand {
             throw ValidationError(publish ? "give --publish or --to, not both" : "give --publish or --to TARGET")
         }
         guard to != nil else { return }
-        if hosting.port != 0 || listening.address != nil || listening.unlisted {
+        if hosting.service.port != 0 || hosting.address != nil || hosting.unlisted {
             throw ValidationError("--port, --address and --unlisted go with --publish")
         }
-        if admission.security == .pairedToControl {
+        if hosting.admission.security == .pairedToControl {
             throw ValidationError("--security paired-to-control goes with --publish; with --to it is open or paired")
         }
-        try ClientName.check(hosting.name)
+        try ClientName.check(hosting.service.name)
     }
 
     private var replay: Replay {
@@ -100,7 +98,7 @@ struct ReplayCommand: ReportingCommand {
     // MARK: - As services
 
     private func publish(_ recording: Recording, _ console: Console) async throws {
-        guard recording.services.count == 1 || (hosting.name == nil && hosting.port == 0) else {
+        guard recording.services.count == 1 || (hosting.service.name == nil && hosting.service.port == 0) else {
             throw CommandFailure(
                 "usage", "\(file.excerpt) has \(recording.services.count) services: leave out --name and --port")
         }
@@ -108,11 +106,8 @@ struct ReplayCommand: ReportingCommand {
         for recorded in recording.services {
             let name = recorded.service ?? "recording"
             var configuration = ServiceConfiguration()
-            hosting.apply(to: &configuration, output)
-            listening.apply(to: &configuration)
-            let security = try await admission.prepare(name, listeningOn: listening.address, console)
-            configuration.security = security.configuration
-            let service = recorded.makeService(name: hosting.name, configuration: configuration)
+            let security = try await hosting.apply(to: &configuration, of: name, output, console)
+            let service = recorded.makeService(name: hosting.service.name, configuration: configuration)
             try service.checkNames()
             if recorded.service == nil {
                 await console.talk(
@@ -120,7 +115,7 @@ struct ReplayCommand: ReportingCommand {
             }
             services.append((service, ServiceHost(service, security, console, relaysValues: true)))
         }
-        let (report, losses) = (ReplayReport(console), RecordingLosses())
+        let (report, losses) = (ReplayReport(console: console), RecordingLosses())
         try await run(services.map(\.host)[...]) { [services, replay, speed] in
             await console.emit(.replaying(recording, speed: speed))
             try await replay.run(recording, on: services.map(\.service), losses: losses) { value, error in
@@ -144,18 +139,18 @@ struct ReplayCommand: ReportingCommand {
 
     private func send(_ target: Target, _ console: Console) async throws {
         let recording = try await openFile()
-        let policy: ClientPolicy? = admission.security.map { $0 == .open ? .open : .paired }
-        var access = try await ClientAccess(policy, nil, admission.state)
-        access.aliases = admission.state
-        var settings = Client.Settings(name: hosting.name ?? ClientName.standard)
-        settings.access = access
-        settings.limits = hosting.limits.device
+        var security = ClientSecurityOptions()
+        security.policy = hosting.admission.security.map { $0 == .open ? .open : .paired }
+        (security.role, security.state) = (nil, hosting.admission.state)
+        var settings = Client.Settings(name: hosting.service.name ?? ClientName.standard)
+        settings.access = try await security.load()
+        settings.limits = hosting.service.limits.device
         settings.showsIncoming = false
-        let place = try await ServicePlace.find(target, for: access, output)
+        let place = try await ServicePlace.find(target, for: settings.access, output)
         try await Client.with(place, settings, output, console) { client in
             let device = client.device
             let source = try source(of: recording, for: client)
-            let (report, losses) = (ReplayReport(console), RecordingLosses())
+            let (report, losses) = (ReplayReport(console: console), RecordingLosses())
             let registration = device.onRefusal { element, refusal, _ in
                 report.noteRefused(element.name, CommandFailure(refusal), wasSent: true)
             }

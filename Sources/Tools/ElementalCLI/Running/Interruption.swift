@@ -31,7 +31,7 @@ enum Interruption {
         let task = Task {
             try await body()
             // The work is done once its results have been written.
-            if work != .endless, await !console.finish() { throw CancellationError() }
+            if work != .endless, await !console.streams.finish() { throw CancellationError() }
         }
         let waiting = Task {
             guard await EndRequest.shared.wait(signalsOnly: work == .task) else { return false }

@@ -18,8 +18,8 @@ extension ReportingCommand {
         for word in OldSpelling.take() { await console.talk("elemental: \(word)") }
         do {
             try await perform(console)
-            await console.finish()
-            if let failure = console.failure { throw failure }
+            await console.streams.finish()
+            if let failure = console.streams.failure { throw failure }
         } catch let error as Interrupted {
             await report(CommandFailure("cancelled", "interrupted before it was done"), console)
             throw ExitCode(error.status)

@@ -250,7 +250,7 @@ final class CommandProcess: Sendable {
         let closesOthers: Int32 = 0
         // What is opened meanwhile gets the lowest free numbers, some beyond the last. To close one that is not open is no
         // error. (Swift does not see posix_spawn_file_actions_addclosefrom_np.)
-        let last = Directory.names("/proc/self/fd").compactMap { Int32($0) }.max() ?? 255
+        let last = FileContent.names(in: "/proc/self/fd").compactMap { Int32($0) }.max() ?? 255
         for descriptor in 3...max(3, last) + 64 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #endif
         // The signals that this program ignores or handles are the child's own affair.

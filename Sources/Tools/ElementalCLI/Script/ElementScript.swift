@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import Support
 
@@ -47,33 +48,29 @@ struct ElementScript: Sendable, Equatable {
 
     let entries: [Entry]
 
-    var elements: ElementCatalogue {
-        get throws { try ElementCatalogue(entries.map(\.spec.definition)) }
-    }
-
     /// Readings more often than that are for a program of its own.
     private static let leastInterval = 0.05
 
-    /// - Throws: ``ArgumentProblem`` with the number of the line.
-    init(parsing text: String) throws(ArgumentProblem) {
+    /// - Throws: ``ValidationError`` with the number of the line.
+    init(parsing text: String) throws(ValidationError) {
         var entries: [Entry] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).enumerated() {
-            func problem(_ what: String) -> ArgumentProblem { ArgumentProblem("line \(index + 1): \(what)") }
+            func problem(_ what: String) -> ValidationError { ValidationError("line \(index + 1): \(what)") }
             let content = line.drop { $0 == " " || $0 == "\t" }
             if String(content).trimmed.isEmpty || content.first == "#" { continue }
             if content.startIndex == line.startIndex {
-                do throws(ArgumentProblem) {
+                do {
                     entries.append(Entry(spec: try ElementSpec(parsing: String(content).trimmed)))
                 } catch {
                     let word = String(content.prefix { $0.isLetter })
                     throw problem(
                         Purpose(rawValue: word) != nil
-                            ? "'\(word)' begins a command, which is indented below its element" : error.description)
+                            ? "'\(word)' begins a command, which is indented below its element" : "\(error)")
                 }
                 continue
             }
             guard !entries.isEmpty else { throw problem("a command is below its element, and there is none above") }
-            do throws(ArgumentProblem) {
+            do throws(ValidationError) {
                 let command = try Self.command(content)
                 try Self.check(command, of: entries[entries.count - 1])
                 entries[entries.count - 1].commands.append(command)
@@ -81,47 +78,43 @@ struct ElementScript: Sendable, Equatable {
                 throw problem(error.description)
             }
         }
-        guard !entries.isEmpty else { throw ArgumentProblem("there is no element in it") }
+        guard !entries.isEmpty else { throw ValidationError("there is no element in it") }
         self.entries = entries
-        do {
-            _ = try elements
-        } catch {
-            throw ArgumentProblem("\(error)")
-        }
+        _ = try checked { try ElementCatalogue(entries.map(\.spec.definition)) }
     }
 
-    private static func command(_ line: Substring) throws(ArgumentProblem) -> Command {
+    private static func command(_ line: Substring) throws(ValidationError) -> Command {
         guard let colon = line.firstIndex(of: ":") else {
-            throw ArgumentProblem(
+            throw ValidationError(
                 "write 'read SECONDS: COMMAND', 'follow: COMMAND', 'write: COMMAND' or 'sink: COMMAND'")
         }
         let words = line[..<colon].split { $0 == " " || $0 == "\t" }
         let text = String(line[line.index(after: colon)...]).trimmed
-        guard !text.isEmpty else { throw ArgumentProblem("the command is missing") }
+        guard !text.isEmpty else { throw ValidationError("the command is missing") }
         guard let purpose = words.first.flatMap({ Purpose(rawValue: String($0)) }),
             words.count == (purpose == .read ? 2 : 1)
         else {
-            throw ArgumentProblem("'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
+            throw ValidationError("'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
         }
         guard purpose == .read else { return Command(purpose: purpose, text: text) }
         guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
-            throw ArgumentProblem("read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
+            throw ValidationError("read takes seconds from \(leastInterval) to 86400, not '\(words[1].excerpt)'")
         }
         return Command(purpose: purpose, seconds: seconds, text: text)
     }
 
-    private static func check(_ command: Command, of entry: Entry) throws(ArgumentProblem) {
+    private static func check(_ command: Command, of entry: Entry) throws(ValidationError) {
         let access = entry.spec.definition.access
         switch command.purpose {
         case .read, .follow:
-            guard access.contains(.read) else { throw ArgumentProblem("a write-only element cannot be read") }
+            guard access.contains(.read) else { throw ValidationError("a write-only element cannot be read") }
             guard entry.commands.allSatisfy(\.purpose.takesValues) else {
-                throw ArgumentProblem("an element has one command that reads")
+                throw ValidationError("an element has one command that reads")
             }
         case .write, .sink:
-            guard access.contains(.write) else { throw ArgumentProblem("a read-only element cannot be set") }
+            guard access.contains(.write) else { throw ValidationError("a read-only element cannot be set") }
             guard !entry.takesValues else {
-                throw ArgumentProblem("an element has one command that takes its values")
+                throw ValidationError("an element has one command that takes its values")
             }
         }
     }

@@ -2,7 +2,7 @@ import Elemental
 import Support
 
 /// Runs the commands of one element.
-final class ScriptedElement: Sendable {
+struct ScriptedElement: Sendable {
     /// How long a command that reads or writes may take.
     private static let timeout = Duration.seconds(10)
     /// The most bytes of a reading. What a command writes beyond that is dropped.
@@ -12,23 +12,14 @@ final class ScriptedElement: Sendable {
     /// How long a command that floods waits before more is read.
     private static let floodPause = Duration.milliseconds(20)
 
-    private let element: ElementDefinition
-    private let service: ElementalService
-    private let console: Console
-    private let values: SetValues
+    let element: ElementDefinition
+    let service: ElementalService
+    let values: SetValues
+    let console: Console
     /// What the commands, by their words, have written to their standard error.
     private let errors = Locked<[String: CommandErrors]>([:])
     /// Why a command failed last, which is told once.
     private let told = Locked<[String: String]>([:])
-
-    init(
-        _ element: ElementDefinition, of service: ElementalService, setTo values: SetValues, _ console: Console
-    ) {
-        self.element = element
-        self.service = service
-        self.values = values
-        self.console = console
-    }
 
     /// Runs a command as its purpose says, until the task is cancelled.
     func run(_ command: ElementScript.Command) async {

@@ -14,7 +14,7 @@ struct SerialCandidate: Hashable {
 
     /// Lists the devices. It may block.
     static func all(in directory: String = directory) -> [SerialCandidate] {
-        Directory.names(directory).sorted().map { name in
+        FileContent.names(in: directory).sorted().map { name in
             let path = directory + "/" + name
             return SerialCandidate(
                 path: path, device: resolved(path) ?? path, isUsable: access(path, R_OK | W_OK) == 0)

@@ -36,9 +36,7 @@ struct SerialCommand: ReportingCommand {
     @Flag(help: "Tell a board that was away the newest values that clients set.")
     var restore = false
 
-    @OptionGroup var hosting: ServiceOptions
-    @OptionGroup var listening: ListenOptions
-    @OptionGroup var admission: ServiceSecurityOptions
+    @OptionGroup var hosting: HostingOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
@@ -52,24 +50,23 @@ struct SerialCommand: ReportingCommand {
                 "give one or more of --serial DEVICE, --pty, --listen HOST:PORT, --dial HOST:PORT; --list shows devices"
             )
         }
-        guard count == 1 || hosting.name == nil else {
+        guard count == 1 || hosting.service.name == nil else {
             throw ValidationError("--name goes with one line, not \(count)")
         }
-        guard count == 1 || hosting.port == 0 else { throw ValidationError("--port goes with one line, not \(count)") }
-        try hosting.check(service: service ?? "serial")
+        guard count == 1 || hosting.service.port == 0 else {
+            throw ValidationError("--port goes with one line, not \(count)")
+        }
+        try hosting.service.check(service: service ?? "serial")
     }
 
     func perform(_ console: Console) async throws {
         guard !list else { return try await listDevices(console) }
         var configuration = SerialGatewayConfiguration()
         configuration.serviceName = service
-        configuration.displayName = hosting.name
+        configuration.displayName = hosting.service.name
         configuration.restores = restore
-        hosting.apply(to: &configuration.service, output)
-        listening.apply(to: &configuration.service)
-        let security = try await admission.prepare(
-            service ?? "what is on the line", listeningOn: listening.address, console)
-        configuration.service.security = security.configuration
+        let security = try await hosting.apply(
+            to: &configuration.service, of: service ?? "what is on the line", output, console)
         await Interruption.trap()
         try await Interruption.run(console) { [lines, configuration] in
             try await withThrowingTaskGroup(of: Void.self) { group in

@@ -3,18 +3,12 @@ import Support
 
 /// Says how clients are paired with a service of this process, and lets the first one pair.
 struct PairingInvitation: Sendable {
-    private let service: ElementalService
-    private let security: HostSecurity
-    private let console: Console
+    let service: ElementalService
+    let security: HostSecurity
+    let console: Console
     /// The name under which the service is published; `nil` if it is not.
-    private var name: String?
-    private var isExtended = false
-
-    init(_ service: ElementalService, _ security: HostSecurity, _ console: Console) {
-        self.service = service
-        self.security = security
-        self.console = console
-    }
+    var name: String?
+    var isExtended = false
 
     /// The service listens and has a name: says once how clients are paired, or opens the window if this start is the one
     /// that made the identity, and a person or a program can read the code.

@@ -107,7 +107,7 @@ struct ServiceHost: Sendable {
 
     /// Reports everything in order; a device's disconnection after its last value.
     private func report(_ items: AsyncStream<Item>) async {
-        var invitation = PairingInvitation(service, security, console)
+        var invitation = PairingInvitation(service: service, security: security, console: console)
         // Of the devices that were reported, and whose values are not shown.
         var names: [ElementalDevice: String] = [:]
         await withDiscardingTaskGroup { group in

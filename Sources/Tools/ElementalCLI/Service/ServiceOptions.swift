@@ -20,14 +20,10 @@ struct ServiceOptions: ParsableArguments {
     ///
     /// - Throws: `ValidationError` that says what is allowed.
     func check(service: String, txt: [String: String] = [:]) throws {
-        let configuration = ServiceConfiguration(txt: txt)
-        do {
-            // Without --name it is the host's name that counts, which is not the user's mistake.
-            try ElementalService(service, displayName: name ?? service, elements: [], configuration: configuration)
-                .checkNames()
-        } catch {
-            throw ValidationError(error.message)
-        }
+        // Without --name it is the host's name that counts, which is not the user's mistake.
+        let service = ElementalService(
+            service, displayName: name ?? service, elements: [], configuration: ServiceConfiguration(txt: txt))
+        try checked { try service.checkNames() }
     }
 
     /// Applies the options to a service's configuration.
@@ -39,13 +35,17 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// Where a service can be reached.
-struct ListenOptions: ParsableArguments {
+/// The options of the commands that publish services: as what, where, and who may control them.
+struct HostingOptions: ParsableArguments {
+    @OptionGroup var service: ServiceOptions
+
     @Option(help: ArgumentHelp("The local address to listen on for clients (default: all).", valueName: "address"))
     var address: String?
 
     @Flag(help: "Only listen; do not publish by Zeroconf.")
     var unlisted = false
+
+    @OptionGroup var admission: ServiceSecurityOptions
 
     func validate() throws {
         guard let address, address.isEmpty || address.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return }
@@ -53,9 +53,15 @@ struct ListenOptions: ParsableArguments {
             "--address takes an address of this machine, such as 127.0.0.1, not '\(address.excerpt)'")
     }
 
-    /// Applies the options to a service's configuration.
-    func apply(to configuration: inout ServiceConfiguration) {
+    /// Applies the options to a service's configuration, and says who may control the service.
+    func apply(
+        to configuration: inout ServiceConfiguration, of name: String, _ output: OutputOptions, _ console: Console
+    ) async throws -> HostSecurity {
+        service.apply(to: &configuration, output)
         configuration.address = address
         configuration.isPublished = !unlisted
+        let security = try await admission.prepare(name, listeningOn: address, console)
+        configuration.security = security.configuration
+        return security
     }
 }

@@ -27,13 +27,7 @@ struct ServicesOptions: ParsableArguments {
 
     var security: ClientSecurityOptions { following.security }
 
-    /// A follower of the services, which does not run yet and whose events are told.
-    ///
-    /// - Parameters:
-    ///   - deputy: the program, with an identity of its own, which is made where there is none: it can be paired while it
-    ///     follows.
-    ///   - change: changes the options. The role that it sets counts unless `--role` is given.
-    /// - Throws: what reading the identity throws.
+    /// A follower of the services for a program that can be paired while it follows.
     func makeFollower(
         for deputy: Deputy, _ console: Console, _ output: OutputOptions,
         _ change: (inout FollowerOptions) -> Void = { _ in }
@@ -60,7 +54,12 @@ struct FollowingOptions: ParsableArguments {
     var only: [String] = []
 
     @OptionGroup var security: ClientSecurityOptions
-    @OptionGroup var limits: FollowedLimitOptions
+
+    /// Less than ``LimitOptions`` has for a service that the user has chosen.
+    @Option(
+        name: .customLong("max-value"),
+        help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
+    var maximumValueByteCount = FollowerOptions.maximumValueByteCount
 
     /// The maximum number of services that a command follows at a time.
     private static let maximumServiceCount = 256
@@ -68,6 +67,7 @@ struct FollowingOptions: ParsableArguments {
     func validate() throws {
         if oldName != nil { OldSpelling.note("--name", now: "--as") }
         try ClientName.check(name)
+        try LimitOptions.check(maximumValueByteCount)
     }
 
     private var name: String? { names.last ?? oldName }
@@ -97,7 +97,8 @@ struct FollowingOptions: ParsableArguments {
             options.pairingName = ClientName.pairing(of: deputy.name, access.paired?.identity.fingerprint)
         }
         options.connect = ConnectOptions(
-            timeout: output.limit, limits: limits.device, security: access.security, logger: output.logger)
+            timeout: output.limit, limits: DeviceLimits(maximumValueByteCount: maximumValueByteCount),
+            security: access.security, logger: output.logger)
         options.maximumServiceCount = Self.maximumServiceCount
         options.keepsLongValuesInDevices = false
         options.onlyElements = Set(only)
@@ -130,7 +131,7 @@ extension Target {
     /// is, and is looked up again whenever it is tried.
     fileprivate func resolved(_ output: OutputOptions) async -> Target {
         guard case .address(let address) = self,
-            let host = try? await LocalHost.address(of: address.host, timeout: output.limit, logger: output.logger)
+            let host = try? await LocalHost.address(of: address.host, output)
         else { return self }
         return .address(HostPort(host: host, port: address.port))
     }

@@ -2,7 +2,7 @@ import ElementalFollowing
 import Support
 
 /// Which targets are connected, and why the others are not.
-final class TargetProgress: Sendable {
+struct TargetProgress: Sendable {
     private struct State {
         var connected: Set<ServiceKey> = []
         /// Why services are not connected, as codes of failures.
@@ -10,12 +10,10 @@ final class TargetProgress: Sendable {
         var browsingFails = false
     }
 
-    private let targets: [Target]
+    let targets: [Target]
     private let state = Locked(State())
     /// Opens when all are.
     let allConnected = Latch()
-
-    init(_ targets: [Target]) { self.targets = targets }
 
     var connected: [ServiceKey] { state.withLock { Array($0.connected) } }
 

@@ -3,20 +3,11 @@ import Support
 
 /// Runs commands from standard input while values from a service are printed.
 struct InteractiveSession: Sendable {
-    private let client: Client
-    private let console: Console
-    private let timeout: Duration
+    let client: Client
+    let console: Console
+    let timeout: Duration
     /// The elements whose values are printed.
     private let watched = Locked<Set<Int8>>([])
-    private let prompt: String?
-
-    init(_ client: Client, _ console: Console, timeout: Duration) {
-        self.client = client
-        self.console = console
-        self.timeout = timeout
-        let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
-        prompt = isTerminal && !console.isJSON ? "\(client.device.name)> " : nil
-    }
 
     /// Runs until the input, the session or the connection ends.
     ///
@@ -54,8 +45,12 @@ struct InteractiveSession: Sendable {
 
     private func takeLines() async throws {
         let input = InputLines()
+        let isTerminal = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1
         while true {
-            if let prompt { await console.show(prompt: prompt) }
+            if isTerminal, !console.isJSON {
+                console.streams.show(prompt: "\(client.device.name)> ")
+                await console.streams.waitForRoom(in: .output)
+            }
             guard let line = await input.next() else { break }
             console.streams.hidePrompt()
             do {

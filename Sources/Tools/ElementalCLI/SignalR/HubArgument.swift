@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import SignalR
 import Support
@@ -13,19 +14,19 @@ struct HubArgument: Sendable {
     let value: HubValue
 
     /// Parses an argument. Anything that is not JSON is text, unless it begins like an array, an object or a JSON string.
-    init(parsing text: String) throws(ArgumentProblem) {
+    init(parsing text: String) throws(ValidationError) {
         if let value = try? JSONDecoder().decode(HubValue.self, from: Data(text.utf8)) {
             self.value = value
             return
         }
         if let first = text.first, "[{\"".contains(first) {
-            throw ArgumentProblem(
+            throw ValidationError(
                 "'\(text.excerpt)' begins like JSON but is not valid; put JSON in single quotes for the shell, and text "
                     + "that begins like this in double quotes within them")
         }
         // Also JSON except for its size: taking it as text would surprise.
         if let number = Double(text), !number.isFinite, text.utf8.last.map({ (0x30...0x39).contains($0) }) == true {
-            throw ArgumentProblem(
+            throw ValidationError(
                 "the number '\(text.excerpt)' is too large; if you mean text, put it in double quotes")
         }
         value = .string(text)

@@ -55,11 +55,7 @@ struct HubOptions: ParsableArguments {
     ///
     /// - Throws: `ValidationError`.
     static func check(url: String, _ what: String = "URL") throws {
-        do {
-            try HubConnection.check(url: url)
-        } catch {
-            throw ValidationError("\(what): \(error.message)")
-        }
+        try checked("\(what): ") { try HubConnection.check(url: url) }
     }
 
     /// The most bytes of a token.
@@ -95,17 +91,17 @@ struct HubHeader: Sendable {
     let name: String
     let value: String
 
-    init(parsing text: String) throws(ArgumentProblem) {
+    init(parsing text: String) throws(ValidationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty else {
-            throw ArgumentProblem("write it as 'NAME: VALUE'")
+            throw ValidationError("write it as 'NAME: VALUE'")
         }
         // Any other character could begin another header.
         guard String(parts[0]).isHeaderName else {
-            throw ArgumentProblem("'\(parts[0].excerpt)' is not a valid header name")
+            throw ValidationError("'\(parts[0].excerpt)' is not a valid header name")
         }
         guard String(parts[1]).isHeaderValue else {
-            throw ArgumentProblem("a header's value cannot contain line breaks")
+            throw ValidationError("a header's value cannot contain line breaks")
         }
         name = String(parts[0])
         value = String(parts[1]).trimmed

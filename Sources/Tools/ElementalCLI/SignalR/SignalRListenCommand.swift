@@ -43,13 +43,7 @@ struct SignalRListenCommand: ReportingCommand {
     }
 
     private var openingArguments: [HubValue] {
-        get throws {
-            do {
-                return try opening.dropFirst().map { try HubArgument(parsing: $0).value }
-            } catch {
-                throw ValidationError("\(error)")
-            }
-        }
+        get throws { try opening.dropFirst().map { try HubArgument(parsing: $0).value } }
     }
 
     func perform(_ console: Console) async throws {

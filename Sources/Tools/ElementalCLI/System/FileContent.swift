@@ -18,6 +18,11 @@ enum FileContent {
         try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
 
+    /// The names in a folder; none if it cannot be listed. It may block.
+    static func names(in folder: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
     /// Foundation is not used here: it reads only 4 KiB of files in /proc (Swift 6.3.1 on Linux), and nothing of a pipe.
     private static func readBlocking(_ path: String, _ limit: Int, _ timeout: Duration) throws -> Data {
         func failure(_ reason: String, code: String = "invalidFile") -> CommandFailure {

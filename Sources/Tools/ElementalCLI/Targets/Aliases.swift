@@ -1,3 +1,4 @@
+import ArgumentParser
 import Elemental
 import ElementalSecurity
 import Support
@@ -53,7 +54,7 @@ struct Aliases: Sendable {
                     throw invalid("'\(service.excerpt)' is an alias itself: give the TARGET that it stands for")
                 }
             }
-        } catch let problem as ArgumentProblem {
+        } catch let problem as ValidationError {
             throw invalid(problem.description)
         } catch {
             throw CommandFailure(error)

@@ -1,5 +1,4 @@
 import Elemental
-import Logging
 import Support
 
 /// Resolves names such as `rover.local` where the system cannot: on Linux it needs nss-mdns.
@@ -7,14 +6,14 @@ enum LocalHost {
     /// The name itself if the system resolves it; otherwise the address of an element service on that host.
     ///
     /// - Throws: ``CommandFailure`` if there is no such service within the timeout.
-    static func address(of host: String, timeout: Duration, logger: Logger) async throws -> String {
+    static func address(of host: String, _ output: OutputOptions) async throws -> String {
         let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
         // A name in .local that it cannot look up it does not know at once; otherwise it is as fast as the network.
         guard name.hasSuffix(".local"),
-            try await Interruption.limit(to: timeout, { try await Blocking.run { isKnown(name) } }) != true
+            try await Interruption.limit(to: output.limit, { try await Blocking.run { isKnown(name) } }) != true
         else { return host }
-        let events = try ElementalBrowser(logger: logger).events()
-        let address = try await Interruption.limit(to: timeout) { () -> String? in
+        let events = try ElementalBrowser(logger: output.logger).events()
+        let address = try await Interruption.limit(to: output.limit) { () -> String? in
             for await event in events {
                 switch event {
                 case .found(let service), .updated(let service):
@@ -28,8 +27,8 @@ enum LocalHost {
         guard let address = address ?? nil else {
             throw CommandFailure(
                 "hostNotFound",
-                "the system does not know the host '\(host)', and no element service of it was found within \(timeout); "
-                    + "to resolve names in .local install libnss-mdns, or give an address")
+                "the system does not know the host '\(host)', and no element service of it was found within "
+                    + "\(output.limit); to resolve names in .local install libnss-mdns, or give an address")
         }
         return address
     }

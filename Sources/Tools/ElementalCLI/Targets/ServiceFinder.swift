@@ -1,5 +1,4 @@
 import Elemental
-import Logging
 import Support
 
 /// Finds the one service that a target names.
@@ -9,8 +8,7 @@ struct ServiceFinder: Sendable {
 
     let service: String
     let name: String?
-    let timeout: Duration
-    let logger: Logger
+    let output: OutputOptions
 
     private struct Search {
         var findings: ServiceFindings
@@ -23,16 +21,16 @@ struct ServiceFinder: Sendable {
     ///
     /// - Throws: ``CommandFailure`` if none or several match; ``ElementalError`` if the search does not work.
     func find() async throws -> DiscoveredService {
-        let search = Locked(
-            Search(findings: ServiceFindings(service: service, name: name, timeout: timeout, searchesOthers: true)))
+        let findings = ServiceFindings(service: service, name: name, timeout: output.limit, searchesOthers: true)
+        let search = Locked(Search(findings: findings))
         // One change that is not looked at yet stands for all: events that come faster than that are not queued.
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let note = { @Sendable (_ what: (inout Search) -> Void) in
             search.withLock { what(&$0) }
             change.yield()
         }
-        let events = try ElementalBrowser(service, logger: logger).events()
-        let others = try ElementalBrowser(logger: logger).events()
+        let events = try ElementalBrowser(service, logger: output.logger).events()
+        let others = try ElementalBrowser(logger: output.logger).events()
         return try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 for await event in events { note { $0.match = $0.findings.record(event) ?? $0.match } }
@@ -41,7 +39,7 @@ struct ServiceFinder: Sendable {
                 for await event in others { search.withLock { $0.findings.recordOther(event) } }
             }
             group.addTask {
-                await Delay.wait(timeout)
+                await Delay.wait(output.limit)
                 note { $0.isTimeUp = true }
             }
             defer { group.cancelAll() }

@@ -1,7 +1,6 @@
 import Elemental
 import ElementalFollowing
 import ElementalSecurity
-import Logging
 import Support
 
 extension ServicePlace {
@@ -9,17 +8,15 @@ extension ServicePlace {
     ///
     /// - Throws: ``CommandFailure`` if it is not found within the timeout.
     static func find(_ target: Target, _ state: StateOptions, _ output: OutputOptions) async throws -> ServicePlace {
-        try await find(target.followingAlias(state), timeout: output.limit, logger: output.logger)
+        try await find(target.followingAlias(state), output)
     }
 
-    private static func find(_ target: Target, timeout: Duration, logger: Logger) async throws -> ServicePlace {
+    private static func find(_ target: Target, _ output: OutputOptions) async throws -> ServicePlace {
         switch target {
         case .address(let address):
-            let host = try await LocalHost.address(of: address.host, timeout: timeout, logger: logger)
-            return .address(host: host, port: address.port)
+            .address(host: try await LocalHost.address(of: address.host, output), port: address.port)
         case .service(let service, let name):
-            let finder = ServiceFinder(service: service, name: name, timeout: timeout, logger: logger)
-            return .found(try await finder.find())
+            .found(try await ServiceFinder(service: service, name: name, output: output).find())
         }
     }
 
@@ -32,7 +29,7 @@ extension ServicePlace {
     static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
         var target = target
         if let state = access.aliases { target = try await target.followingAlias(state, paired: access.paired) }
-        let place = try await find(target, timeout: output.limit, logger: output.logger)
+        let place = try await find(target, output)
         guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
         else { return place }
         let peers = try await Blocking.run { try paired.trust.read() }

@@ -80,7 +80,7 @@ struct PairCommand: ReportingCommand {
         }
         try await Interruption.run(console, .task) { [target, code, role, name, state, output] in
             let given = if let code { try await CodeArgument.text(code, within: output.limit) } else { String?.none }
-            let entry = SecretEntry(given, console)
+            let entry = SecretEntry(given: given, console: console)
             let place = try await ServicePlace.find(target, state, output)
             let advice = PairingAdvice(place: place, access: ClientAccess(pairOptions: state.argument))
             let state = try await state.open()

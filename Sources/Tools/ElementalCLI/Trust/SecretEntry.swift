@@ -7,17 +7,12 @@ import Support
 /// What was entered is in no message.
 struct SecretEntry: Sendable {
     /// What the command line has.
-    private let given: String?
-    private let console: Console
+    let given: String?
+    let console: Console
     private let input = InputLines(limit: longestLine)
 
     /// More than a pairing link has.
     static let longestLine = 4096
-
-    init(_ given: String?, _ console: Console) {
-        self.given = given
-        self.console = console
-    }
 
     /// What was entered.
     ///
