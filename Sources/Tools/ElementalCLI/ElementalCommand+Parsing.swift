@@ -5,8 +5,6 @@ extension ElementalCommand {
     static var _errorPrefix: String { "elemental: " }
 
     /// Parses the command line.
-    ///
-    /// - Throws: what the parser throws; `ValidationError` with suggestions for a command that does not exist.
     static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
         try checkNames(of: arguments)
         return try parseAsRoot(arguments)
@@ -33,7 +31,6 @@ extension ElementalCommand {
         }
     }
 
-    /// The name of the parser's own command.
     private static let helpName = "help"
 
     /// Whether that argument is the first mistake: a group with a default command may take other words than names.
@@ -45,6 +42,5 @@ extension ElementalCommand {
 }
 
 extension ParsableCommand {
-    /// The names that call the command.
     fileprivate static var names: [String] { [_commandName] + configuration.aliases }
 }

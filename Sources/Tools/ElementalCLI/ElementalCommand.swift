@@ -42,7 +42,6 @@ enum EntryPoint {
     }
 }
 
-/// The command line of the framework.
 struct ElementalCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "elemental",

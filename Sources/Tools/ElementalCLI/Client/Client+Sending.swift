@@ -2,8 +2,6 @@ import Elemental
 
 extension Client {
     /// Sends values and waits until the service has handled them.
-    ///
-    /// - Throws: ``CommandFailure`` or ``ElementalError`` if it refuses one or does not confirm them in time.
     func send(_ assignments: [Assignment], timeout: Duration) async throws {
         // Whether an empty value may be sent depends on the kind of service.
         if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await device.waitForHello(timeout) }
@@ -51,7 +49,6 @@ extension Client {
         return CommandFailure(error)
     }
 
-    /// The service's refusal with what can be done about it.
     private func refused(_ error: ElementalError) -> CommandFailure {
         CommandFailure(
             error.code.description, error.message + (error.code == .notAuthorised ? pairing.toControl(device) : ""))

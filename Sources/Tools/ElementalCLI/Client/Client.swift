@@ -12,23 +12,18 @@ struct Client: Sendable {
     let givenElements: ElementCatalogue?
     let place: ServicePlace
     let pairing: PairingAdvice
-    /// Where to write what happens on this connection.
     let console: Console
     /// All values from the first on, if ``Settings/wantsValues`` was set.
     let values: Values?
     let arrivalTimes: ArrivalTimes
-    /// The large values in progress.
     let transfers: Transfers
     /// The connection's losses and returns, if ``Settings/wantsValues`` was set.
     let events: AsyncStream<DeviceEvent>?
 
-    /// How a command uses its connection.
     struct Settings: Sendable {
-        /// The name under which the client connects.
         var name: String
         /// The elements to use; `nil` for the catalogue that the service sends.
         var elements: ElementCatalogue?
-        /// How to connect, and as whom.
         var access = ClientAccess()
         /// How much of this process's memory the service may use.
         var limits = DeviceLimits()
@@ -49,8 +44,6 @@ struct Client: Sendable {
     }
 
     /// Connects, gets the catalogue, runs `body` and closes the connection however that ends.
-    ///
-    /// - Throws: ``CommandFailure`` or ``ElementalError`` if connecting fails; what `body` throws.
     static func with<Result>(
         _ place: ServicePlace, _ settings: Settings, _ output: OutputOptions, _ console: Console,
         _ body: (Client) async throws -> Result
@@ -107,8 +100,6 @@ struct Client: Sendable {
     var elements: ElementCatalogue { givenElements ?? device.knownElements }
 
     /// The elements with those names, all of which can be read; every one that can be if no name is given.
-    ///
-    /// - Throws: ``CommandFailure`` for a name that is unknown or of a write-only element.
     func readable(_ names: [String]) throws -> [ElementDefinition] {
         guard !names.isEmpty else { return elements.elements.filter { $0.access.contains(.read) } }
         let wanted = try elements.elements(named: names, of: device.name)
@@ -127,9 +118,7 @@ struct Client: Sendable {
 extension ClientOptions {
     /// Finds the target, connects, runs `body` and closes the connection however that ends.
     ///
-    /// - Parameters:
-    ///   - deputy: for a program that has an identity of its own.
-    ///   - isNamed: whether what is written names the service, because the command has several.
+    /// - Parameter isNamed: whether what is written names the service, because the command has several.
     func withClient<Result>(
         _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
         isNamed: Bool = false,

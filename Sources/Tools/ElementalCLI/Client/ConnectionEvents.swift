@@ -9,7 +9,6 @@ extension ConsoleEvent where Self == Notice {
             "connected to \(key.name)" + (isAgain ? " again" : "") + (key.name == address ? "" : " at \(address)"))
     }
 
-    /// The connection to a service ended.
     static func disconnected(_ key: ServiceKey, _ reason: DisconnectReason) -> Notice {
         Notice("disconnected", JSONText.members(key) + reason.members, "\(key.name) disconnected: \(reason)")
     }
@@ -28,7 +27,6 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension DisconnectReason {
-    /// Why a connection ended, and whether one of its ends asked for that.
     var members: JSONText.Members {
         JSONText.members(code, because: description) + [("expected", .bool(isExpected))]
     }
@@ -55,8 +53,6 @@ extension Client {
     }
 
     /// Reports the connection's end.
-    ///
-    /// - Throws: ``CommandFailure`` if it was not expected.
     func reportEnd(_ console: Console) async throws {
         let reason = try await device.waitUntilDisconnected()
         await console.emit(.disconnected(device.key, reason))
@@ -65,6 +61,5 @@ extension Client {
 }
 
 extension ElementalDevice {
-    /// Address and port, or the device's name if the address is not known.
     var addressText: String { address?.text ?? name }
 }

@@ -7,10 +7,8 @@ struct PairingAdvice: Sendable {
     let place: ServicePlace
     let access: ClientAccess
 
-    /// The command that pairs them.
     var command: String { "elemental pair \(place.target.shellArgument)\(access.pairOptions)" }
 
-    /// The same with another name.
     func command(as name: String) -> String { "\(command) --name \(name.shellArgument)" }
 
     /// A service on this machine may have the same identity, with which it cannot be paired.
@@ -40,8 +38,6 @@ struct PairingAdvice: Sendable {
     }
 
     /// What lets this client set an element, with a semicolon before it; empty if pairing does not.
-    ///
-    /// - Parameter device: the service that is connected.
     func toControl(_ device: ElementalDevice) -> String {
         switch device.grantedRole {
         case .observe:
@@ -56,7 +52,6 @@ struct PairingAdvice: Sendable {
 }
 
 extension ServicePlace {
-    /// Whether it is this machine, given by host and port.
     fileprivate var isLoopback: Bool {
         guard case .address(let host, _) = self else { return false }
         return ComparableHost(host).isLoopback

@@ -22,7 +22,6 @@ extension ConsoleEvent where Self == Notice {
     ///   - discovered: what Zeroconf says of it; `nil` if the target was a host and port.
     ///   - fingerprint: who the service has proven to be; `nil` if the connection is not encrypted, as is the role.
     ///   - udpIdentifier: the identifier in this connection's datagrams; 0 for none.
-    ///   - elements: each with its newest value, if one has arrived.
     static func service(
         _ key: ServiceKey, address: String, saysHello: Bool, discovered: DiscoveredService?, fingerprint: Fingerprint?,
         role: Role?, udpIdentifier: Int, elements: [(definition: ElementDefinition, value: ElementValue?)]
@@ -52,7 +51,6 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension ElementDefinition {
-    /// What the catalogue says of the element.
     var members: JSONText.Members {
         func number(_ number: Double) -> JSONText { .number(type.text(of: number)) }
         let range = range.map { JSONText.array([number($0.lowerBound), number($0.upperBound)]) }
@@ -71,14 +69,12 @@ extension ElementDefinition {
             + [limits, unit, value.map(beginning) ?? ""].map { Styled($0) }
     }
 
-    /// As much of the value as fits into 40 columns.
     private func beginning(_ value: ElementValue) -> String {
         // Only as much data is converted to digits as is shown.
         let value = if case .data(let data) = value { ElementValue.data(data.prefix(21)) } else { value }
         return text(of: value).cut(to: 40)
     }
 
-    /// The choices where there are some, and otherwise the range and step.
     private var limits: String {
         if !choices.isEmpty { return choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40) }
         let step = step.map { "step \(type.text(of: $0))" }

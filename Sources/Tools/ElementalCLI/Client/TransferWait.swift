@@ -44,9 +44,7 @@ struct TransferWait {
         }
     }
 
-    /// Ends the window.
-    ///
-    /// - Returns: whether it brought enough progress for another one.
+    /// Ends the window, and returns whether it brought enough progress for another one.
     mutating func endWindow() -> Bool {
         var isEnough = hasCompleted
         hasCompleted = false
@@ -59,7 +57,6 @@ struct TransferWait {
         return isEnough
     }
 
-    /// How much of a value that is in progress has been transferred, in words.
     func amount(of id: Int8) -> String? {
         inProgress[id].map { "\($0.byteCount) of \($0.totalByteCount) bytes" }
     }

@@ -10,7 +10,6 @@ struct Transfers: Sendable {
     private static let interval: Duration = .milliseconds(100)
 
     private struct State {
-        /// The wait for values, if one is running.
         var wait: TransferWait?
         var start: [Int8: ContinuousClock.Instant] = [:]
         var lastReport: ContinuousClock.Instant?
@@ -31,7 +30,6 @@ struct Transfers: Sendable {
     /// Runs `body` for `limit`, extended by `limit` each time the awaited values made enough progress by
     /// ``TransferWait``'s rule; then cancels it.
     ///
-    /// - Parameter elements: the element of each awaited value.
     /// - Returns: `nil` if `body` ended by itself; otherwise the wait, which knows how much of each value arrived.
     @discardableResult
     func limit(
@@ -82,7 +80,6 @@ struct Transfers: Sendable {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A part of a large value was sent or received.
     static func progress(_ key: ServiceKey, _ progress: TransferProgress) -> Notice {
         Notice(
             "progress",

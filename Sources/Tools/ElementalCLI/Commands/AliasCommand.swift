@@ -71,8 +71,6 @@ struct AliasCommand: ReportingCommand {
 
 extension ConsoleEvent where Self == Notice {
     /// An alias that is there, or that was removed.
-    ///
-    /// - Parameter width: the columns of the longest alias in a list.
     static func alias(_ alias: String, _ target: String, isRemoved: Bool = false, width: Int = 0) -> Notice {
         Notice(
             isRemoved ? "aliasRemoved" : "alias", [("alias", .string(alias)), ("target", .string(target))],

@@ -65,7 +65,6 @@ struct BrowseCommand: ReportingCommand {
         }
     }
 
-    /// Prints what is there.
     private func list(_ events: AsyncStream<ElementalBrowser.Event>, _ console: Console) async throws {
         try await Interruption.run(console, .task) { [state, output] in
             let services = Locked<[ServiceKey: DiscoveredService]>([:])

@@ -2,7 +2,6 @@ import Elemental
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// What a browser finds, and how this user stands to it.
     static func browsing(_ event: ElementalBrowser.Event, _ trusted: UserTrust) -> Notice {
         func found(_ name: String, _ mark: Styled, _ service: DiscoveredService) -> Notice {
             let standing = trusted.standing(to: service)
@@ -32,7 +31,6 @@ extension DiscoveredService {
         return Table.line(cells[..<3] + cells[3...].filter { !$0.text.isEmpty }, [28, 22, 15])
     }
 
-    /// The columns of a table of services.
     func cells(_ standing: ServiceStanding) -> [Styled] {
         let style: Styled.Style =
             switch standing {

@@ -52,8 +52,6 @@ struct GetCommand: ReportingCommand {
 extension Client {
     /// Prints the elements' newest values, waiting for those that have not arrived. Without names, those that the service
     /// has set; an older service does not tell when it has sent them.
-    ///
-    /// - Throws: ``CommandFailure`` if one does not arrive in time.
     func printValues(
         _ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool, _ console: Console
     ) async throws {

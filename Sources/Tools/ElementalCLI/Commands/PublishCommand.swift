@@ -178,7 +178,6 @@ struct PublishCommand: ReportingCommand {
         return nil
     }
 
-    /// The most bytes of a file of elements.
     private static let longestScript = 1 << 20
 
     private func read(_ path: String) async throws -> ElementScript {

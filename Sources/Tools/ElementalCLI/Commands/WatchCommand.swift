@@ -65,8 +65,6 @@ struct WatchCommand: ReportingCommand {
     }
 
     /// Watches all targets at the same time, and tells of each that fails.
-    ///
-    /// - Throws: ``CommandFailure`` at the end if one has failed.
     private func watchAll(_ remaining: Countdown, _ console: Console) async throws {
         let failures = await withTaskGroup(of: (target: Target, failure: CommandFailure)?.self) { group in
             for target in [client.target] + also {
@@ -138,8 +136,6 @@ struct WatchCommand: ReportingCommand {
 
 extension Client {
     /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
-    ///
-    /// - Throws: ``CommandFailure`` if the connection ends unexpectedly.
     func watch(_ wanted: Set<Int8>?, _ remaining: Countdown, _ console: Console) async throws {
         guard let values else { return }
         for await arrived in values where wanted?.contains(arrived.element.id) ?? true {

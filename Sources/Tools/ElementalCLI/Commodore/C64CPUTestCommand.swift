@@ -2,7 +2,6 @@ import ArgumentParser
 import Support
 import VirtualCommodore
 
-/// Runs a program that tests a 6502.
 struct C64CPUTestCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "cpu-test",

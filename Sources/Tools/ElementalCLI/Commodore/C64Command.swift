@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// Commodore 64s as devices.
 struct C64Command: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "c64",

@@ -6,7 +6,6 @@ import PETSCII
 import SignalR
 import Support
 
-/// Publishes the Commodore on a line as a service.
 struct C64GatewayCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway",
@@ -174,7 +173,6 @@ struct C64GatewayCommand: ReportingCommand {
         }
     }
 
-    /// How many characters are typed at a time.
     private static let pieceLength = 64
 }
 

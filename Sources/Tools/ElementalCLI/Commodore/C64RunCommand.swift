@@ -3,7 +3,6 @@ import Elemental
 import Support
 import VirtualCommodore
 
-/// Runs a program on the virtual Commodore and shows its screen.
 struct C64RunCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "run",
@@ -62,7 +61,6 @@ struct C64RunCommand: ReportingCommand {
     @OptionGroup var pictures: PictureOptions
     @OptionGroup var output: OutputOptions
 
-    /// The machine's standard by its name on the command line.
     enum Standard: String, ExpressibleByArgument, CaseIterable {
         case pal, ntsc
 
@@ -112,7 +110,6 @@ struct C64RunCommand: ReportingCommand {
         return "\(fileName), \(standard.rawValue)" + (modem.map { ", modem \($0.host.withPort($0.port))" } ?? "")
     }
 
-    /// Saves the pictures and reports the screen and how the program ended.
     private func finish(_ end: End, _ console: Console) async throws {
         try pictures.save(end.picture)
         if !isShown { await console.emit(end.report) }

@@ -4,7 +4,6 @@ import Elemental
 import SerialLines
 import Support
 
-/// Lets a person take the place of the Commodore on a line.
 struct C64TerminalCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "terminal",

@@ -3,14 +3,12 @@ import Support
 import VirtualCommodore
 
 extension ConsoleEvent where Self == Notice {
-    /// A program of the machine's connected or disconnected.
     static func program(_ name: String, isConnected: Bool) -> Notice {
         Notice(
             "program", [("name", .string(name)), ("connected", .bool(isConnected))],
             "the program '\(name)' is \(isConnected ? "connected" : "not connected any more")")
     }
 
-    /// What a virtual Commodore's screen shows, as text.
     static func screen(of machine: Commodore64) -> Notice {
         let rows = machine.screenRows
         return Notice(
@@ -23,16 +21,13 @@ extension ConsoleEvent where Self == Notice {
             isResult: true, rows)
     }
 
-    /// A processor's test succeeded.
     static func cpuTest(cycles: Int) -> Notice {
         Notice("cpuTest", [("cycles", .integer(cycles))], isResult: true, "success after \(cycles) cycles")
     }
 
     /// Bytes that the terminal sent or received: `SECONDS > NAME  BYTES  CONTENT`.
     ///
-    /// - Parameters:
-    ///   - elapsed: the time since the terminal was started.
-    ///   - isWhole: whether the record is complete: the line may fall silent in the middle of one.
+    /// - Parameter isWhole: whether the record is complete: the line may fall silent in the middle of one.
     static func record(
         _ bytes: [UInt8], elapsed: Duration, isSent: Bool = false, isWhole: Bool = true
     ) -> Notice {

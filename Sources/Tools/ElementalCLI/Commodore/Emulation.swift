@@ -7,7 +7,6 @@ import VirtualCommodore
 
 /// Runs the program on a thread of its own, with this process's terminal as its screen and keyboard.
 extension C64RunCommand {
-    /// The state at the end.
     struct End: Sendable {
         let picture: Picture
         let report: Notice
@@ -22,8 +21,6 @@ extension C64RunCommand {
     private static let step: Int32 = 4
 
     /// Runs the machine until its program or its time ends, or the task is cancelled, which is no error.
-    ///
-    /// - Throws: ``CommandFailure`` if the program does not say where it starts, or the modem's host is not known.
     func emulate(_ program: Program, _ console: Console) async throws -> End {
         let isEnded = Locked(false)
         let address: SocketAddress? = if let modem { try await ModemLink.resolve(modem) } else { nil }
@@ -88,7 +85,6 @@ extension C64RunCommand {
         }
     }
 
-    /// Reads standard input to its end, its limit or the end of the emulation.
     private static func readInput(while isWanted: () -> Bool) -> [UInt8] {
         var input: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -126,9 +122,7 @@ extension C64RunCommand {
         screen?.show(machine)
     }
 
-    /// Waits for input, for bytes from the modem, or for the next step.
-    ///
-    /// - Returns: whether standard input is still open.
+    /// Waits for input, for bytes from the modem, or for the next step; returns whether standard input is still open.
     private func wait(
         _ link: ModemLink?, _ readsInput: Bool, _ keys: inout TerminalKeys, _ machine: Commodore64
     ) -> Bool {

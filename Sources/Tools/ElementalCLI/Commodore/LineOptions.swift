@@ -43,8 +43,6 @@ struct LineOptions: ParsableArguments {
     }
 
     /// The line. Reads the program of a virtual machine.
-    ///
-    /// - Throws: ``CommandFailure`` if the program cannot be read.
     func line(timeout: Duration) async throws -> GatewayLine {
         if let serial { return .serial(path: serial) }
         if let listen { return .tcp(host: listen.host, port: listen.port, usesIP232: ip232) }
@@ -54,7 +52,6 @@ struct LineOptions: ParsableArguments {
     }
 }
 
-/// The speed of a line.
 struct BaudOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The line's speed in bits a second, the same at both ends: \(Self.list)."))
     var baud = 1200

@@ -26,7 +26,6 @@ final class ModemLink {
     /// What the machine has sent and the socket has not accepted yet.
     private(set) var unsent: [UInt8] = []
     private let onEvent: (LineEvent) -> Void
-    /// Whether the gateway's absence has been reported.
     private var hasReportedAbsence = false
 
     /// - Parameter onEvent: called when the connection is opened, and once per absence.
@@ -36,8 +35,6 @@ final class ModemLink {
     }
 
     /// Resolves the host.
-    ///
-    /// - Throws: ``CommandFailure`` if the host is not known; `CancellationError` if the task is cancelled first.
     static func resolve(_ modem: HostPort) async throws -> SocketAddress {
         try await Blocking.run {
             do {

@@ -16,12 +16,9 @@ struct PictureOptions: ParsableArguments {
         guard (1...8).contains(scale) else { throw ValidationError("--scale takes 1 to 8, not \(scale)") }
     }
 
-    /// Whether any picture is to be saved.
     var areWanted: Bool { png != nil || svg != nil }
 
     /// Writes the requested files.
-    ///
-    /// - Throws: ``CommandFailure`` if one cannot be written.
     func save(_ picture: Picture) throws {
         if let png { try FileContent.write(picture.png(scale: scale), to: png) }
         if let svg { try FileContent.write(picture.svg().utf8, to: svg) }

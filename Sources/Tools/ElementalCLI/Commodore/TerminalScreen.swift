@@ -13,7 +13,6 @@ final class TerminalScreen {
     private static let rows = 25
     private static let border = (columns: 4, rows: 2)
 
-    /// - Parameter title: shown below the screen.
     init(title: String) { self.title = title.printable }
 
     /// Takes over the terminal: its alternate screen, so that the previous content returns at the end, no cursor, and keys

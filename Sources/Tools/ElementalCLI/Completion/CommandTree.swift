@@ -31,24 +31,20 @@ struct CommandTree: Decodable, Sendable {
         let completionKind: [String: Values]?
     }
 
-    /// The whole command line, of the parser's description.
     static func root(_ help: String) throws -> CommandTree {
         struct Description: Decodable { let command: CommandTree }
         return try JSONDecoder().decode(Description.self, from: Data(help.utf8)).command
     }
 
-    /// The subcommands that help shows.
     var commands: [CommandTree] { (subcommands ?? []).filter(\.shouldDisplay) }
 
     /// The command whose arguments may follow this one's name: itself, or its default subcommand.
     var implied: CommandTree { commands.first { $0.commandName == defaultSubcommand } ?? self }
 
-    /// The flags and options that help shows.
     var options: [Argument] { (arguments ?? []).filter { $0.kind != "positional" && $0.shouldDisplay } }
 
     var positionals: [Argument] { (arguments ?? []).filter { $0.kind == "positional" } }
 
-    /// The option of that name, if it takes a value.
     func option(taking name: String) -> Argument? {
         options.first { $0.kind == "option" && ($0.names ?? []).contains { $0.text == name } }
     }

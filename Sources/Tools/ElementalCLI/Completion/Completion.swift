@@ -8,7 +8,6 @@ import Support
 struct Completion: Sendable {
     /// The first argument of the scripts' calls.
     static let argument = "---complete"
-    /// How long to browse.
     private static let browsingTime = Duration.milliseconds(300)
     private static let maximumCount = 1000
     private static let maximumByteCount = 1024
@@ -35,10 +34,8 @@ struct Completion: Sendable {
 
     /// Writes the answer if the arguments are those of a completion script, or the script if they ask for it.
     ///
-    /// - Parameters:
-    ///   - arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what bash puts a
-    ///     candidate in the place of; or `--generate-completion-script SHELL`.
-    ///   - help: the parser's description of the command line, as JSON.
+    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what bash puts a
+    ///   candidate in the place of; or `--generate-completion-script SHELL`.
     /// - Returns: whether they were.
     static func answer(_ arguments: [String], help: @autoclosure () -> String) async -> Bool {
         guard arguments.count >= 2, let shell = TypedLine.Shell(rawValue: arguments[1]) else { return false }
@@ -114,7 +111,6 @@ struct Completion: Sendable {
         return elements.map { $0.name + "=" }
     }
 
-    /// The services that can be found within a moment.
     private func found(_ service: String?) async -> [(service: String, name: String)] {
         guard let events = try? ElementalBrowser(service).events() else { return [] }
         let found = Locked<[(service: String, name: String)]>([])

@@ -66,9 +66,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
         return (proven.isEmpty ? matches : proven).max { $0.time < $1.time }?.elements ?? []
     }
 
-    /// Adds an entry.
-    ///
-    /// - Returns: whether the file has to be written: an entry that is the same counts for an hour.
+    /// Adds an entry, and returns whether the file has to be written: an entry that is the same counts for an hour.
     mutating func note(_ entry: Entry) -> Bool {
         guard Self.byteCount(of: entry) <= Self.maximumEntryByteCount else { return false }
         if let known = entries.firstIndex(where: { $0.isSameService(as: entry) }) {
@@ -96,7 +94,6 @@ struct CompletionCache: Codable, Equatable, Sendable {
         return encoder
     }
 
-    /// The file's content.
     var bytes: [UInt8] { (try? Self.encoder.encode(self)).map(Array.init) ?? [] }
 
     static var now: Int { Int(Date().timeIntervalSince1970) }

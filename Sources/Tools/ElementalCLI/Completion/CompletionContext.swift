@@ -17,7 +17,6 @@ struct CompletionContext: Sendable {
     private(set) var word: String
     /// What precedes the value.
     private(set) var beginning = ""
-    /// The value of `--state`.
     private(set) var state: String?
 
     init(_ line: TypedLine, _ root: CommandTree) {

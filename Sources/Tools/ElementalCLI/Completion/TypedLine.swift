@@ -69,7 +69,6 @@ struct TypedLine: Sendable {
     }
 }
 
-/// Takes away the quotes of a word.
 private struct Unquoting {
     private let shell: TypedLine.Shell
     private(set) var text = ""
@@ -78,7 +77,6 @@ private struct Unquoting {
 
     init(_ shell: TypedLine.Shell) { self.shell = shell }
 
-    /// Whether that character would end the word.
     func isAtBlank(_ scalar: Unicode.Scalar) -> Bool {
         quote == nil && !isEscaped && (scalar == " " || scalar == "\t" || scalar == "\n")
     }

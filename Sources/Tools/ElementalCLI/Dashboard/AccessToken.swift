@@ -3,7 +3,6 @@ import ElementalSecurity
 /// The token that browsers and collectors of metrics have to send.
 struct AccessToken {
     let text: String
-    /// The file that has it.
     let path: String
 
     private static let file = "page-token"

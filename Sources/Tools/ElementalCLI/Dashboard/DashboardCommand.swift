@@ -7,7 +7,6 @@ import ServiceMetrics
 import Support
 import WebServer
 
-/// Serves a page that shows services and sets their elements.
 struct DashboardCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "dashboard",
@@ -102,7 +101,6 @@ struct DashboardCommand: ReportingCommand {
     /// Whether others than this machine's programs can read along.
     private var isPlain: Bool { !listening.isLoopback && certificate == nil || origin?.isSecure == false }
 
-    /// What pages may do.
     private var policy: BoardPolicy {
         if readOnly {
             return BoardPolicy(reason: "This page only shows: it was started with --read-only.")
@@ -150,7 +148,6 @@ struct DashboardCommand: ReportingCommand {
         }
     }
 
-    /// The most bytes of a certificate's chain or a key.
     private static let longestPEM = 1 << 20
 
     private func webOptions(_ secret: AccessToken) async throws -> WebServerOptions {
@@ -169,7 +166,6 @@ struct DashboardCommand: ReportingCommand {
         return options
     }
 
-    /// The host in the page's address.
     private var shownHost: String {
         guard let address = listening.address else { return "127.0.0.1" }
         guard address == "0.0.0.0" || address == "::" else { return address }

@@ -1,6 +1,5 @@
 import Support
 
-/// What a check has found.
 struct Finding: ConsoleEvent {
     enum State: String, Sendable {
         case ok
@@ -12,11 +11,9 @@ struct Finding: ConsoleEvent {
         case problem
     }
 
-    /// What was looked at, in a word.
     let check: String
     let state: State
     let text: String
-    /// What to do about it.
     let advice: String?
 
     init(_ check: String, _ state: State, _ text: String, advice: String? = nil) {
@@ -44,7 +41,6 @@ struct Finding: ConsoleEvent {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// The end of an examination.
     static func examined(problems: Int, warnings: Int) -> Notice {
         let lines =
             switch (problems, warnings) {

@@ -5,7 +5,6 @@ import Support
 /// Whether multicast, by which hosts find each other, works on each network interface: asks who is there, as a program
 /// without a daemon would, and expects an answer, at least this host's own.
 enum MulticastCheck {
-    /// How long answers are waited for.
     private static let answerTime = Duration.seconds(1)
     /// A host may have hundreds of interfaces for containers.
     private static let mostInterfaces = 16

@@ -2,7 +2,6 @@ import Support
 
 /// Whether serial adapters can be used, as the Commodore's gateway does.
 enum SerialCheck {
-    /// - Parameter directory: where the devices are.
     static func run(in directory: String = "/dev") -> [Finding] {
         let all = FileContent.names(in: directory).sorted()
         let names = all.filter { $0.hasPrefix("ttyUSB") || $0.hasPrefix("ttyACM") }

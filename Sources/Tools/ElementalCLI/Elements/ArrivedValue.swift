@@ -13,7 +13,6 @@ struct ArrivedValue: Sendable {
         self.time = time
     }
 
-    /// The element, its value and the time.
     var members: JSONText.Members {
         [("element", .string(element.name))] + element.members(value) + [("time", JSONText(time))]
     }
@@ -25,7 +24,6 @@ struct ArrivedValue: Sendable {
 final class ArrivalTimes: Sendable {
     private let times = Locked<[Int8: Double]>([:])
 
-    /// Records a value that arrives now.
     @discardableResult
     func note(_ element: ElementDefinition, _ value: ElementValue) -> ArrivedValue {
         let arrived = ArrivedValue(element, value)
@@ -33,7 +31,6 @@ final class ArrivalTimes: Sendable {
         return arrived
     }
 
-    /// The element's newest value, if one has arrived.
     func newest(_ element: ElementDefinition, of device: ElementalDevice) -> ArrivedValue? {
         guard let value = device.value(of: element) else { return nil }
         // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.

@@ -7,9 +7,6 @@ struct Assignment: Sendable {
     let value: ElementValue
 
     /// Parses an assignment to one of `elements`, with the value taken literally.
-    ///
-    /// - Parameter place: the elements' owner, for error messages.
-    /// - Throws: ``CommandFailure`` if no element has the name or the value does not fit its type.
     init(parsing text: String, among elements: ElementCatalogue, of place: String) throws {
         let parts = try Self.split(text, elements, place)
         element = parts.element
@@ -23,10 +20,7 @@ struct Assignment: Sendable {
     /// Parses an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
     /// data.
     ///
-    /// - Parameters:
-    ///   - place: the elements' owner, for error messages.
-    ///   - timeout: how long to wait for the next bytes of a file that is a pipe.
-    /// - Throws: ``CommandFailure``.
+    /// - Parameter timeout: how long to wait for the next bytes of a file that is a pipe.
     init(
         parsing text: String, among elements: ElementCatalogue, of place: String, readingFilesFor timeout: Duration
     ) async throws {
@@ -90,9 +84,6 @@ extension CommandFailure {
 
 extension ElementCatalogue {
     /// The elements with those names.
-    ///
-    /// - Parameter place: the elements' owner, for the error message.
-    /// - Throws: ``CommandFailure`` with suggestions for a name that no element has.
     func elements(named names: [String], of place: String) throws -> [ElementDefinition] {
         try names.map { name in
             if let element = self[name] { return element }

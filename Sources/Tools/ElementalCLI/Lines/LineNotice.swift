@@ -3,8 +3,6 @@ import Support
 
 extension ConsoleEvent where Self == Notice {
     /// A serial line, or what stands for one, has changed.
-    ///
-    /// - Parameter line: the line's name; `nil` if there is only one.
     static func line(_ event: LineEvent, of line: String? = nil) -> Notice {
         func notice(
             _ state: String, _ text: String, line: String? = line, because message: String? = nil,

@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// A pseudo-terminal in the place of a serial device.
 struct PseudoTerminalOptions: ParsableArguments {
     @Flag(help: "Make a pseudo-terminal, whose name is printed, for a program that uses a device.")
     var pty = false

@@ -2,7 +2,6 @@ import ArgumentParser
 import MQTT
 import Support
 
-/// Where a broker is, and how to log in.
 struct BrokerOptions: ParsableArguments {
     @Option(
         name: .customLong("broker"),
@@ -38,8 +37,6 @@ struct BrokerOptions: ParsableArguments {
     private static let longestPassword = 65_535
 
     /// How to connect to the broker.
-    ///
-    /// - Throws: ``CommandFailure`` if a file cannot be read.
     func connection(_ output: OutputOptions) async throws -> MQTTOptions {
         var options = MQTTOptions()
         options.connectTimeout = output.limit

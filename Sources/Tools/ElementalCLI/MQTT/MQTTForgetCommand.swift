@@ -43,7 +43,6 @@ struct MQTTForgetCommand: ReportingCommand {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A topic was emptied.
     static func forgotten(_ topic: String) -> Notice {
         Notice("forgotten", [("topic", .string(topic))], isResult: true, topic)
     }

@@ -6,7 +6,6 @@ import Support
 
 struct MQTTReport: Sendable {
     private struct State {
-        /// Whether the broker was reached before.
         var wasConnected = false
         /// The reason that was told last, until the broker is back.
         var reason: String?
@@ -42,7 +41,6 @@ struct MQTTReport: Sendable {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// The state of the connection to a broker has changed.
     static func broker(_ broker: MQTTAddress, _ event: MQTTBridgeEvent, isAgain: Bool = false) -> Notice {
         let (state, members, line): (String, JSONText.Members, String) =
             switch event {
@@ -62,7 +60,6 @@ extension ConsoleEvent where Self == Notice {
         return Notice("broker", [("broker", .string("\(broker)")), ("state", .string(state))] + members, line)
     }
 
-    /// A bridge begins, and this is who controls the services thereby.
     static func bridging(_ broker: MQTTAddress, _ options: MQTTBridgeOptions) -> Notice {
         Notice(
             "bridging",

@@ -7,7 +7,6 @@ import ServiceMetrics
 import Support
 import WebServer
 
-/// Serves the values of services as metrics for Prometheus.
 struct MetricsCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "metrics",
@@ -153,7 +152,6 @@ struct MetricsCommand: ReportingCommand {
         if let failure { throw failure }
     }
 
-    /// How long services may take to send their values.
     private static let settlingTime: Duration = .seconds(1)
 
     /// Waits until the services have sent the values that they had when they were connected: the answer to a ping comes
@@ -175,7 +173,6 @@ struct MetricsCommand: ReportingCommand {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// The metrics of one moment.
     static func metrics(_ text: String) -> Notice {
         Notice("metrics", [("text", .string(text))], isResult: true, text.split(separator: "\n").map(String.init))
     }

@@ -7,7 +7,6 @@ struct OSCReport: Sendable {
     private struct State {
         /// Under what name the bridge is announced, or why it is not.
         var announcement: String?
-        /// Surfaces that were told.
         var surfaces: Set<String> = []
     }
 
@@ -42,7 +41,6 @@ struct OSCReport: Sendable {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// What happens on a bridge apart from values.
     static func osc(_ event: OSCBridgeEvent) -> Notice {
         let (name, members): (String, JSONText.Members) =
             switch event {
@@ -64,7 +62,6 @@ extension ConsoleEvent where Self == Notice {
         return Notice(name, members, event.description)
     }
 
-    /// A bridge hears OSC, and this is who controls the services thereby.
     static func listening(_ port: Int, _ queryPort: Int, _ options: OSCBridgeOptions) -> Notice {
         let url = "http://127.0.0.1:\(queryPort)/"
         let networks = options.allowedNetworks

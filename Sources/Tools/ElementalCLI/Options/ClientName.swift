@@ -7,8 +7,6 @@ import Support
 /// The name under which a client connects: `--name`.
 enum ClientName {
     /// Checks that a service would accept the name unchanged.
-    ///
-    /// - Throws: `ValidationError` if it is empty or too long.
     static func check(_ name: String?) throws {
         guard let name, !(1...SystemElement.maximumNameByteCount).contains(name.utf8.count) else { return }
         throw ValidationError(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// The options of the commands that connect to a service.
 struct ClientOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -20,7 +19,6 @@ struct ClientOptions: ParsableArguments {
         try ClientName.check(name)
     }
 
-    /// The name that is sent to the service.
     var clientName: String { name ?? ClientName.standard }
 }
 

@@ -3,7 +3,6 @@ import Elemental
 import ElementalSecurity
 import ElementalWire
 
-/// How a command connects: encrypted or not, and as whom.
 struct ClientSecurityOptions: ParsableArguments {
     @Option(
         name: .customLong("security"),
@@ -24,11 +23,7 @@ struct ClientSecurityOptions: ParsableArguments {
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
     ///
-    /// - Parameters:
-    ///   - deputy: for a program that has an identity of its own.
-    ///   - makesIdentity: whether to make an identity where there is none, for a program that can be paired while it runs.
-    /// - Throws: ``CommandFailure`` with the code `notPaired` if pairing is required and there is no identity;
-    ///   `SecurityError` if the files cannot be used.
+    /// - Parameter makesIdentity: whether to make an identity where there is none, for a program that can be paired while it runs.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
         let state = deputy.map { self.state.below($0.name) } ?? self.state
         var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: deputy == nil)
@@ -59,7 +54,6 @@ struct ClientSecurityOptions: ParsableArguments {
     }
 }
 
-/// What a client demands of a connection.
 enum ClientPolicy: String, ExpressibleByArgument, CaseIterable, Sendable {
     case open, paired
 }

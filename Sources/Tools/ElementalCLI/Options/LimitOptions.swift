@@ -17,6 +17,5 @@ struct LimitOptions: ParsableArguments {
         throw ValidationError("--max-value takes 1 to \(UInt32.max) bytes, not \(byteCount)")
     }
 
-    /// The framework's default limits with the options applied.
     var device: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
 }

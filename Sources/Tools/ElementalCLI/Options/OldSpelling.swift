@@ -10,7 +10,6 @@ enum OldSpelling {
         used.withLock { if !$0.contains(line) { $0.append(line) } }
     }
 
-    /// The words for the user, once.
     static func take() -> [String] {
         used.withLock { used in
             defer { used = [] }

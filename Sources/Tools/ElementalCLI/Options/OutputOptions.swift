@@ -1,7 +1,6 @@
 import ArgumentParser
 import Logging
 
-/// The options of every command.
 struct OutputOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Write results and events to standard output as JSON, one object a line.")
     var json = false
@@ -24,7 +23,6 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    /// The time limit of each step.
     var limit: Duration { .seconds(timeout) }
 
     var logger: Logger {
@@ -42,8 +40,6 @@ struct OutputOptions: ParsableArguments {
 }
 
 /// Does what fails only after a mistake on the command line.
-///
-/// - Parameter what: what the message begins with.
 func checked<Result>(_ what: String = "", _ body: () throws -> Result) throws(ValidationError) -> Result {
     do { return try body() } catch { throw ValidationError("\(what)\(error)") }
 }

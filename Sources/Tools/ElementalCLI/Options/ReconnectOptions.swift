@@ -14,7 +14,6 @@ struct ReconnectOptions: ParsableArguments {
 
     var policy: (any ReconnectionPolicy)? { reconnect ? Self.untilInterrupted : nil }
 
-    /// Attempts without end.
     static var untilInterrupted: any ReconnectionPolicy {
         .exponential(first: .seconds(1), factor: 2, maximum: .seconds(30), jitter: 0)
     }

@@ -10,6 +10,5 @@ extension Role: ExpressibleByArgument {
         self = role
     }
 
-    /// The roles that can be granted, for help and messages.
     static var grantedNames: String { allValueStrings.joined(separator: ", ") }
 }

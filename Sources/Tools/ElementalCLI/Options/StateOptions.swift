@@ -1,7 +1,6 @@
 import ArgumentParser
 import ElementalSecurity
 
-/// Where identity and trusted peers are kept.
 struct StateOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -70,7 +69,6 @@ struct StateOptions: ParsableArguments {
     /// The option as it is typed, with a blank before it; empty if it was not given.
     var argument: String { state.map { " --state \($0.shellArgument)" } ?? "" }
 
-    /// Removes both.
     func reset() async throws {
         try await Blocking.run { [state] in try SecurityState.reset(directory: state) }
     }

@@ -24,7 +24,6 @@ extension CommandFailure: ConsoleEvent {
 }
 
 extension CommandFailure {
-    /// The failure with which any error is reported.
     init(_ error: any Error) {
         switch error {
         case let failure as CommandFailure: self = failure

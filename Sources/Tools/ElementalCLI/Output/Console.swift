@@ -7,7 +7,6 @@ import Support
 /// A reader that is slower than the output suspends only the tasks that write; a reader that is gone makes the program
 /// shut down cleanly.
 struct Console: Sendable {
-    /// Whether events are written as JSON, one object a line.
     let isJSON: Bool
     /// The service that all events are about, where a command has several; its name is in front of each line.
     private var service: ServiceKey?

@@ -16,7 +16,6 @@ struct PendingEvents<Event: Sendable>: Sendable {
         if case .dropped = continuation.yield(event) { console.streams.noteOmitted(1) }
     }
 
-    /// Waits until all have been written.
     func finish() async {
         continuation.finish()
         await writing.value

@@ -11,7 +11,6 @@ struct ProgressLine {
     /// The time since the value's first part.
     let elapsed: Duration
 
-    /// The line, cut to that many columns.
     func text(columns: Int) -> String {
         let name = progress.element.name.printable
         let full = Int(Double(Self.barLength) * progress.fraction)
@@ -33,7 +32,6 @@ struct ProgressLine {
         return left < 1 ? text : text + ", \(Int(left.rounded(.up))) s left"
     }
 
-    /// Millions of bytes with one decimal.
     private static func megabytes(_ count: Int) -> String {
         let tenths = count / 100_000
         return "\(tenths / 10).\(tenths % 10)"

@@ -143,10 +143,8 @@ final class StandardStreams: Sendable {
         }
     }
 
-    /// Clears the terminal's line.
     private static let emptyLine = "\r\u{1B}[K"
 
-    /// How many columns the terminal at standard error has.
     private static var columns: Int {
         var size = winsize()
         guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }

@@ -15,7 +15,6 @@ extension String {
     /// How many columns of a terminal the text takes as ``Console`` shows it, with its escapes.
     var columnCount: Int { printable.unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
-    /// The text, filled up with spaces to that many columns.
     func padded(to count: Int) -> String {
         self + String(repeating: " ", count: max(0, count - columnCount))
     }

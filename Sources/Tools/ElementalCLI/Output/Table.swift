@@ -49,7 +49,6 @@ struct Table: Sendable {
         return columns.isEmpty ? [] : all.map { Self.line($0, widths, areRight: areRight, indentation) }
     }
 
-    /// Cells of those widths at least, in one line.
     static func line(
         _ cells: [Styled], _ widths: [Int], areRight: [Bool] = [], _ indentation: String = ""
     ) -> [Styled] {

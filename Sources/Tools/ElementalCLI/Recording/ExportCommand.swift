@@ -3,7 +3,6 @@ import Elemental
 import ElementalRecording
 import Support
 
-/// Prints a recording for other programs.
 struct ExportCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -44,7 +43,6 @@ struct ExportCommand: ReportingCommand {
         if spreadsheet, !csv { throw ValidationError("--spreadsheet goes with --csv") }
     }
 
-    /// The text that is gathered before it is written.
     private static let pieceByteCount = 64 << 10
 
     func perform(_ console: Console) async throws {

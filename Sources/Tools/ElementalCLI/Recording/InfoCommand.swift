@@ -4,7 +4,6 @@ import ElementalFollowing
 import ElementalRecording
 import Support
 
-/// Shows what a recording has.
 struct InfoCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
@@ -22,7 +21,6 @@ struct InfoCommand: ReportingCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// The most events that are shown.
     private static let mostEvents = 1000
 
     func perform(_ console: Console) async throws {
@@ -34,7 +32,6 @@ struct InfoCommand: ReportingCommand {
     }
 }
 
-/// What a recording has.
 struct RecordingInfo: ConsoleEvent {
     let recording: Recording
     let events: [RecordedItem]
@@ -92,7 +89,6 @@ struct RecordingInfo: ConsoleEvent {
             ])
     }
 
-    /// The recording, its services with their elements, and what happened.
     var jsonLines: [JSONText] {
         var lines = [json]
         for service in recording.services {

@@ -4,7 +4,6 @@ import ElementalFollowing
 import ElementalRecording
 import Support
 
-/// Records services into a file.
 struct RecordCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
@@ -44,7 +43,6 @@ struct RecordCommand: ReportingCommand {
         try FollowingOptions.check(targets)
     }
 
-    /// What is recorded.
     private var subjects: (targets: [Target], names: [String]) {
         get throws {
             let split = RecordOptions.split(options.words, Array(CommandLine.arguments.dropFirst()))
@@ -87,7 +85,6 @@ struct RecordCommand: ReportingCommand {
         }
     }
 
-    /// Follows the services until the recording ends.
     private func record(_ follower: Follower, _ recorder: Recorder, _ progress: RecordProgress) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await follower.run() }

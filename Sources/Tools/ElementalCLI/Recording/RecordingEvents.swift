@@ -3,7 +3,6 @@ import ElementalRecording
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// A recording has ended.
     static func recorded(_ summary: RecordingSummary) -> Notice {
         let lost = summary.lostCount == 0 ? "" : "; \(summary.lostCount) more came than could be written"
         let (reason, limit) =
@@ -22,12 +21,10 @@ extension ConsoleEvent where Self == Notice {
             "recorded \(values(summary.valueCount)) in \(summary.duration.brief) to \(summary.path)\(limit)\(lost)")
     }
 
-    /// Something that is not right, and does not end the command.
     static func warning(_ failure: CommandFailure) -> Notice {
         Notice("warning", JSONText.members(failure), failure.description)
     }
 
-    /// A replay begins.
     static func replaying(_ recording: Recording, speed: Double) -> Notice {
         let cut = recording.isComplete ? "" : ", which has no end"
         let pace = speed == 1 ? "" : ", \(speed) times as fast"
@@ -50,7 +47,6 @@ extension ConsoleEvent where Self == Notice {
             "'\(element)' is not replayed: \(failure)")
     }
 
-    /// A replay has ended.
     static func replayed(_ file: String, sent: Int, refused: Int) -> Notice {
         Notice(
             "replayed", [("file", .string(file)), ("values", .integer(sent)), ("refused", .integer(refused))],
@@ -63,7 +59,6 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension RecordingLosses {
-    /// The most names that are told.
     private static let mostTold = 20
 
     /// Throws if something of the file was left out, or may be wrong.
@@ -99,8 +94,6 @@ struct ReplayReport: Sendable {
     func noteSent() { state.withLock { $0.sent += 1 } }
 
     /// A value was not sent, or was not taken.
-    ///
-    /// - Parameter wasSent: whether it counts as sent so far.
     func noteRefused(_ element: String, _ failure: CommandFailure, wasSent: Bool = false) {
         let isNews = state.withLock { state in
             state.refused += 1

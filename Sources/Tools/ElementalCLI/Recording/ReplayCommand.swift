@@ -5,7 +5,6 @@ import ElementalRecording
 import ElementalWire
 import Support
 
-/// Replays a recording as a service, or into one.
 struct ReplayCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",

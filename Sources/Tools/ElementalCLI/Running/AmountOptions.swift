@@ -20,9 +20,7 @@ struct AmountOptions: ParsableArguments {
 
     /// Throws if fewer than `--count` have been printed, unless the task was cancelled.
     ///
-    /// - Parameters:
-    ///   - remaining: the counter that ``counter`` returned.
-    ///   - items: what was counted, in the plural.
+    /// - Parameter remaining: the counter that ``counter`` returned.
     func expectAll(_ remaining: Countdown, of items: String, code: String = "timedOut") throws {
         guard let count, remaining.value > 0 else { return }
         try Task.checkCancellation()

@@ -60,9 +60,7 @@ enum Interruption {
         throw CancellationError()
     }
 
-    /// Runs `body` for at most that time, then cancels it; without a limit if `time` is `nil`.
-    ///
-    /// - Returns: what it returned; `nil` if the time was over first.
+    /// Runs `body` and cancels it after that time, if there is a limit; returns `nil` if the time was over first.
     @discardableResult
     static func limit<Value: Sendable>(
         to time: Duration?, _ body: @escaping @Sendable () async throws -> Value

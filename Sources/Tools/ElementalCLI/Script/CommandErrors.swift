@@ -17,9 +17,7 @@ struct CommandErrors {
     private var shownCount = 0
     private var omittedCount = 0
 
-    /// Takes the next piece.
-    ///
-    /// - Returns: the lines to show now.
+    /// Takes the next piece, and returns the lines to show now.
     mutating func take(_ bytes: UnsafeRawBufferPointer, at now: ContinuousClock.Instant) -> [String] {
         var lines: [String] = []
         if let start, now - start >= Self.period {
@@ -42,9 +40,7 @@ struct CommandErrors {
         return lines
     }
 
-    /// The command has ended.
-    ///
-    /// - Returns: what is left to show.
+    /// The lines that are left to show when the command has ended.
     mutating func finish() -> [String] { takeLine() + takeOmitted() }
 
     private mutating func takeLine() -> [String] {

@@ -92,9 +92,7 @@ final class CommandProcess: Sendable {
     /// Runs it to its end. It blocks.
     ///
     /// - Parameters:
-    ///   - input: its standard input.
     ///   - timeout: how long it may take; `nil` for as long as it likes.
-    ///   - onError: gets what it writes to its standard error, piece by piece.
     ///   - take: gets what it writes to its standard output, piece by piece, and returns whether it wants more.
     func run(
         input: [UInt8], timeout: Duration?, onError: (UnsafeRawBufferPointer) -> Void,
@@ -162,9 +160,7 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// Reads a piece from a pipe.
-    ///
-    /// - Returns: whether more may come.
+    /// Reads a piece from a pipe, and returns whether more may come.
     private static func read(
         _ descriptor: Int32, _ buffer: inout [UInt8], _ take: (UnsafeRawBufferPointer) -> Void
     ) -> Bool {
@@ -224,7 +220,6 @@ final class CommandProcess: Sendable {
     /// Starts a shell in a process group of its own.
     ///
     /// - Parameter descriptors: its standard input, output and error.
-    /// - Throws: ``End/failed(_:)``.
     @discardableResult
     static func spawn(_ text: String, _ descriptors: [Int32]) throws -> pid_t {
         #if canImport(Darwin)
@@ -297,7 +292,6 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// What a status of `waitpid` says.
     private static func end(_ status: Int32) -> End {
         let signal = status & 0x7F
         return signal == 0 ? .exited((status >> 8) & 0xFF) : .signalled(signal)

@@ -26,7 +26,6 @@ struct ElementScript: Sendable, Equatable {
         /// It gets each value that a client sets as a line on its standard input, and runs on.
         case sink
 
-        /// Whether it takes what clients set.
         var takesValues: Bool { self == .write || self == .sink }
     }
 
@@ -42,7 +41,6 @@ struct ElementScript: Sendable, Equatable {
         let spec: ElementSpec
         var commands: [Command] = []
 
-        /// Whether a command takes what clients set.
         var takesValues: Bool { commands.contains { $0.purpose.takesValues } }
     }
 
@@ -51,7 +49,6 @@ struct ElementScript: Sendable, Equatable {
     /// Readings more often than that are for a program of its own.
     private static let leastInterval = 0.05
 
-    /// - Throws: ``ValidationError`` with the number of the line.
     init(parsing text: String) throws(ValidationError) {
         var entries: [Entry] = []
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isLineEnd).enumerated() {

@@ -21,7 +21,6 @@ struct ScriptedElement: Sendable {
     /// Why a command failed last, which is told once.
     private let told = Locked<[String: String]>([:])
 
-    /// Runs a command as its purpose says, until the task is cancelled.
     func run(_ command: ElementScript.Command) async {
         switch command.purpose {
         case .read: await read(command, every: .seconds(command.seconds))
@@ -195,9 +194,7 @@ struct ScriptedElement: Sendable {
         nanosleep(&time, nil)
     }
 
-    /// Tells once that a command fails, and once that it works again.
-    ///
-    /// - Returns: why it fails.
+    /// Tells once that a command fails, and once that it works again; returns why it fails.
     @discardableResult
     private func report(
         _ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void = {}
@@ -236,7 +233,6 @@ extension ConsoleEvent where Self == Notice {
                 : "'\(element)': \(command)" + (problem.map { ": \($0)" } ?? " works again"))
     }
 
-    /// A line that a command has written to its standard error.
     static func commandError(_ element: String, _ command: String, _ text: String) -> Notice {
         Notice(
             "commandError",

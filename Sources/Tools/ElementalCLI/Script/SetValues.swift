@@ -4,7 +4,6 @@ import Support
 /// The values that clients have set and no command has taken yet, one for each element. They outlive the commands, which are
 /// started anew when their file is read again.
 final class SetValues: Sendable {
-    /// A value that waits for a command.
     struct Offer: Sendable {
         let value: ElementValue
         fileprivate let outcome = Outcome<ValueRefusal?>()

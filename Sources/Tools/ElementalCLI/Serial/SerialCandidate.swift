@@ -9,7 +9,6 @@ struct SerialCandidate: Hashable {
     let path: String
     /// The device, which has another name at another port.
     let device: String
-    /// Whether this user may use it.
     let isUsable: Bool
 
     /// Lists the devices. It may block.

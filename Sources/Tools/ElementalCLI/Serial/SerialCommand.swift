@@ -3,7 +3,6 @@ import Elemental
 import SerialGateway
 import Support
 
-/// Publishes the devices on serial lines as services.
 struct SerialCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serial",

@@ -27,7 +27,6 @@ struct SerialLineOptions: ParsableArguments {
     @Option(help: "The speed of the serial devices in bits a second.")
     var baud = 115_200
 
-    /// The most lines of one process.
     private static let mostLines = 64
 
     func validate() throws {

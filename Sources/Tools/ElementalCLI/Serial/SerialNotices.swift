@@ -3,7 +3,6 @@ import SerialGateway
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// Something happened to a serial line or to the device on it.
     static func serial(_ event: SerialGatewayEvent, on line: String) -> Notice {
         func device(_ state: String, _ service: ElementalService, _ text: (String) -> String) -> Notice {
             Notice(
@@ -34,7 +33,6 @@ extension ConsoleEvent where Self == Notice {
         }
     }
 
-    /// A serial device, as `elemental serial --list` prints it.
     static func serialDevice(_ candidate: SerialCandidate) -> Notice {
         let remark =
             candidate.isUsable ? "" : "  [not usable by this user: sudo adduser $USER dialout, then log in again]"

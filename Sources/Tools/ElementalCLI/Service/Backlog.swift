@@ -5,7 +5,6 @@ import Elemental
 struct Backlog {
     private var missed: [ElementalDevice: Int] = [:]
 
-    /// Reports the devices to which a value could not be sent.
     mutating func report(_ failures: [SendFailure], _ console: Console) async {
         guard !failures.isEmpty || !missed.isEmpty else { return }
         let failing = Set(failures.map(\.device))

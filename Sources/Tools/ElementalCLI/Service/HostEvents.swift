@@ -4,7 +4,6 @@ import ElementalWire
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// This process's service listens.
     static func listening(_ service: String, port: Int, maximumDevices: Int, policy: SecurityPolicy) -> Notice {
         Notice(
             "listening",
@@ -34,12 +33,10 @@ extension ConsoleEvent where Self == Notice {
         )
     }
 
-    /// The service cannot read whom it trusts.
     static func trustUnavailable(_ service: String, _ error: ElementalError) -> Notice {
         Notice("trustUnavailable", [("service", .string(service))] + JSONText.members(error), error.message)
     }
 
-    /// The service can read again whom it trusts.
     static func trustAvailable(_ service: String) -> Notice {
         Notice("trustAvailable", [("service", .string(service))], "'\(service)' can read whom it trusts again")
     }
@@ -72,7 +69,6 @@ extension ConsoleEvent where Self == Notice {
             "\(client) connected from \(address)" + (fingerprint == nil ? "" : ", with the role \(role.rawValue)"))
     }
 
-    /// A client of the service is not connected any more.
     static func clientDisconnected(_ service: String, client: String, _ reason: DisconnectReason) -> Notice {
         Notice(
             "disconnected", [("service", .string(service)), ("client", .string(client))] + reason.members,
@@ -80,7 +76,6 @@ extension ConsoleEvent where Self == Notice {
     }
 }
 
-/// A client set an element.
 struct ClientValueEvent: ConsoleEvent {
     let arrived: ArrivedValue
     let service: String

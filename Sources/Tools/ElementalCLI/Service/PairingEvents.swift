@@ -7,9 +7,7 @@ extension ConsoleEvent where Self == Notice {
     /// A pairing window is open, and this is what the client enters.
     ///
     /// - Parameters:
-    ///   - time: how long it stays open, if nobody pairs before.
     ///   - role: the most that the client gets.
-    ///   - command: what to type at the client.
     ///   - isResult: whether it was asked for.
     static func pairingOpened(
         _ service: String, _ secret: PairingSecret, for time: Duration, role: Role, command: String,
@@ -36,8 +34,6 @@ extension ConsoleEvent where Self == Notice {
     }
 
     /// The pairing window is closed.
-    ///
-    /// - Parameter command: what opens it again.
     static func pairingClosed(_ service: String, command: String) -> Notice {
         Notice(
             "pairingClosed", [("service", .string(service))],

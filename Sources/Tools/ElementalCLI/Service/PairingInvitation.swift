@@ -12,8 +12,6 @@ struct PairingInvitation: Sendable {
 
     /// The service listens and has a name: says once how clients are paired, or opens the window if this start is the one
     /// that made the identity, and a person or a program can read the code.
-    ///
-    /// - Parameter name: the published name; `nil` if the service is not published.
     mutating func extend(as name: String?) async {
         self.name = name
         guard !isExtended else { return }
@@ -43,7 +41,6 @@ struct PairingInvitation: Sendable {
         }
     }
 
-    /// What opens the window again, on this host.
     private var openingCommand: String {
         let state = security.state.map { " --state \($0.shellArgument)" } ?? ""
         return "elemental open-pairing \(target ?? host.withPort(port))\(state)"

@@ -15,7 +15,6 @@ struct ServiceHost: Sendable {
     private let console: Console
     private let relaysValues: Bool
     private let showsValues: Bool
-    /// The devices whose values are being reported.
     private let reportedCount = Locked(0)
 
     /// What the service's event loop hands over to be reported.
@@ -40,8 +39,6 @@ struct ServiceHost: Sendable {
     }
 
     /// Starts the service, runs `body` until it ends or the program is told to end, and stops the service.
-    ///
-    /// - Throws: what `body` throws, or why the service could not start or go on.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         await Interruption.trap()
         let (items, item) = AsyncStream.makeStream(

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Elemental
 
-/// The options of the commands that run a service.
 struct ServiceOptions: ParsableArguments {
     @Option(help: "The instance's name that people see (default: the host's name).")
     var name: String?
@@ -17,8 +16,6 @@ struct ServiceOptions: ParsableArguments {
 
     /// Checks what the service would be published with, by the framework's rules. They hold also for a service that only
     /// listens.
-    ///
-    /// - Throws: `ValidationError` that says what is allowed.
     func check(service: String, txt: [String: String] = [:]) throws {
         // Without --name it is the host's name that counts, which is not the user's mistake.
         let service = ElementalService(
@@ -26,7 +23,6 @@ struct ServiceOptions: ParsableArguments {
         try checked { try service.checkNames() }
     }
 
-    /// Applies the options to a service's configuration.
     func apply(to configuration: inout ServiceConfiguration, _ output: OutputOptions) {
         configuration.port = port
         configuration.limits = limits.device

@@ -19,17 +19,14 @@ struct ServiceSecurityOptions: ParsableArguments {
 
     @OptionGroup var state: StateOptions
 
-    /// How many names of clients a warning has.
     private static let maximumNameCount = 5
 
     /// Reads identity and trust if the policy needs them, and says what was not said: what the default is, and whom an
     /// open service leaves out.
     ///
     /// - Parameters:
-    ///   - service: the service's name.
     ///   - address: where it listens; `nil` for all addresses.
     ///   - isQuiet: whether there is nobody to say it to.
-    /// - Throws: `SecurityError` if identity and trust cannot be used, or have no place.
     func prepare(
         _ service: String, listeningOn address: String?, isQuiet: Bool = false, _ console: Console
     ) async throws -> HostSecurity {

@@ -15,9 +15,7 @@ struct BridgeReport: Sendable {
     private static let maximumCount = 10_000
 
     let console: Console
-    /// Whether to tell each value that passes.
     let prints: Bool
-    /// Whether the bridge should set elements.
     let setsElements: Bool
     private let told = Locked((droppings: Set<Dropping>(), services: Set<ServiceKey>()))
 
@@ -52,7 +50,6 @@ struct BridgeReport: Sendable {
     }
 }
 
-/// What became of a value on a bridge.
 struct BridgedValueEvent: ConsoleEvent {
     let value: BridgedValue
 
@@ -98,7 +95,6 @@ extension BridgedValue.Peer {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A service lets the bridge set nothing.
     static func nothingSet(_ key: ServiceKey, _ message: String) -> Notice {
         Notice("nothingSet", JSONText.members(key) + [("message", .string(message))], "\(key) \(message)")
     }

@@ -17,8 +17,6 @@ struct CertificateOptions: ParsableArguments {
     private static let maximumByteCount = 4 * 1024 * 1024
 
     /// Calls `trust` with the content of each file.
-    ///
-    /// - Throws: ``CommandFailure`` if a file cannot be read, or `trust` throws.
     func load(_ output: OutputOptions, _ trust: ([UInt8]) throws -> Void) async throws {
         for file in files {
             let pem = try await FileContent.read(file, atMost: Self.maximumByteCount, timeout: output.limit)

@@ -65,9 +65,7 @@ struct FollowingReport: Sendable {
 extension ConsoleEvent where Self == Notice {
     /// The state of a followed service has changed.
     ///
-    /// - Parameters:
-    ///   - reason: why it is not connected, as a code, and `message` for people.
-    ///   - delay: when it is tried again.
+    /// - Parameter reason: why it is not connected, as a code, and `message` for people.
     static func serviceState(
         _ key: ServiceKey, _ state: String, _ reason: String? = nil, _ message: String? = nil, _ delay: Duration? = nil
     ) -> Notice {
@@ -85,7 +83,6 @@ extension ConsoleEvent where Self == Notice {
             "services cannot be found: \(error.message); trying again until it works")
     }
 
-    /// Services can be looked for again.
     static var browsingWorks: Notice { Notice("browsingWorks", [], "services can be found again") }
 
     /// A value of a service is not kept, because those of all services take too much.
@@ -97,7 +94,6 @@ extension ConsoleEvent where Self == Notice {
                 + "much memory; name the services that matter")
     }
 
-    /// There are more services than can be followed, or no longer.
     static func tooManyServices(_ count: Int) -> Notice {
         Notice(
             "tooManyServices", [("count", .integer(count))],

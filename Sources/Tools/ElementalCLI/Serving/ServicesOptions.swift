@@ -22,7 +22,6 @@ struct ServicesOptions: ParsableArguments {
 
     func validate() throws { try FollowingOptions.check(targets) }
 
-    /// Every service that is found is followed.
     var followsAll: Bool { all || targets.isEmpty }
 
     var security: ClientSecurityOptions { following.security }
@@ -61,7 +60,6 @@ struct FollowingOptions: ParsableArguments {
         help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
     var maximumValueByteCount = FollowerOptions.maximumValueByteCount
 
-    /// The maximum number of services that a command follows at a time.
     private static let maximumServiceCount = 256
 
     func validate() throws {
@@ -81,7 +79,6 @@ struct FollowingOptions: ParsableArguments {
     /// A follower of services, which does not run yet and whose events are told.
     ///
     /// - Parameters:
-    ///   - targets: the services.
     ///   - followsAll: whether every service that is found is followed besides them.
     ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
     ///   - change: changes the options. The role that it sets counts unless `--role` is given.
@@ -136,7 +133,6 @@ extension Target {
         return .address(HostPort(host: host, port: address.port))
     }
 
-    /// What a follower follows.
     var subject: ServiceSubject {
         switch self {
         case .service(let service, let name): .service(service, name: name)
@@ -144,7 +140,6 @@ extension Target {
         }
     }
 
-    /// Whether a service is meant by this target.
     func covers(_ key: ServiceKey) -> Bool {
         switch self {
         case .service(let service, let name):
@@ -154,7 +149,6 @@ extension Target {
         }
     }
 
-    /// The target as it is typed.
     var text: String {
         switch self {
         case .service(let service, nil): service

@@ -12,12 +12,10 @@ struct TargetProgress: Sendable {
 
     let targets: [Target]
     private let state = Locked(State())
-    /// Opens when all are.
     let allConnected = Latch()
 
     var connected: [ServiceKey] { state.withLock { Array($0.connected) } }
 
-    /// The targets of which no service is connected.
     private var missing: [Target] {
         let connected = connected
         return targets.filter { target in !connected.contains(where: target.covers) }

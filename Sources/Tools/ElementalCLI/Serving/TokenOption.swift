@@ -24,8 +24,6 @@ struct TokenOption: ParsableArguments {
     var path: String { token.map { String($0.dropFirst()) } ?? "" }
 
     /// Reads the token; `nil` if the option was not given.
-    ///
-    /// - Throws: ``CommandFailure`` if the file cannot be read or has no token.
     func read(_ output: OutputOptions) async throws -> String? {
         guard token != nil else { return nil }
         let content = try await FileContent.read(path, atMost: Self.maximumLength, timeout: output.limit)

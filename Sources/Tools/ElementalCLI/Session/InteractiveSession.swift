@@ -10,8 +10,6 @@ struct InteractiveSession: Sendable {
     private let watched = Locked<Set<Int8>>([])
 
     /// Runs until the input, the session or the connection ends.
-    ///
-    /// - Throws: ``CommandFailure`` if the connection ends unexpectedly.
     func run() async throws {
         defer { console.streams.endPrompt() }
         let hasEnded = try await withThrowingTaskGroup(of: Bool.self) { group in

@@ -3,7 +3,6 @@ import ElementalFollowing
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// What a connection has transferred.
     static func statistics(_ key: ServiceKey, _ statistics: DeviceStatistics) -> Notice {
         var rows = [
             ("sent", "\(statistics.messagesSent) messages, \(statistics.bytesSent) bytes"),
@@ -48,7 +47,6 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension Duration {
-    /// Microseconds with one decimal.
     fileprivate var microsecondsText: String {
         let tenths = nanoseconds / 100
         return "\(tenths / 10).\(tenths % 10)"

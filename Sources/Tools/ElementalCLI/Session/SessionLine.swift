@@ -27,8 +27,6 @@ enum SessionLine: Sendable, Hashable {
     private static let words = ["list", "get", "set", "watch", "unwatch", "stats", "ping", "help", "quit"]
 
     /// Parses a line; `nil` if it is empty.
-    ///
-    /// - Throws: ``CommandFailure``.
     init?(parsing line: String) throws {
         let line = line.trimmed
         guard !line.isEmpty else { return nil }
@@ -80,7 +78,6 @@ enum SessionLine: Sendable, Hashable {
 }
 
 extension String {
-    /// The text without white space at its ends.
     var trimmed: String {
         let isText = { (scalar: Unicode.Scalar) in !scalar.properties.isWhitespace }
         guard let first = unicodeScalars.firstIndex(where: isText), let last = unicodeScalars.lastIndex(where: isText)

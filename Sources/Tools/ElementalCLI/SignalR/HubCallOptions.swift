@@ -1,6 +1,5 @@
 import ArgumentParser
 
-/// The hub, method and arguments of a call.
 struct HubCallOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("The hub's address, as in http://localhost:5000/chat.", valueName: "url"))
     var url: String

@@ -13,7 +13,6 @@ struct HubClient: Sendable {
     /// Connects, runs `body` and closes the connection however that ends.
     ///
     /// - Parameter prepare: sets handlers before anything can arrive.
-    /// - Throws: `SignalRError` if connecting fails; what `body` throws.
     static func with(
         _ url: String, _ connection: HubConnection, _ console: Console,
         prepare: (HubConnection) -> Void = { _ in }, _ body: (HubClient) async throws -> Void
@@ -46,8 +45,6 @@ struct HubClient: Sendable {
     }
 
     /// Runs `body`, which waits for the hub's answer to a call, with a time limit.
-    ///
-    /// - Throws: ``CommandFailure`` if there is no answer in time; what `body` throws.
     func limited<Answer: Sendable>(
         _ method: String, _ limit: Duration, _ body: @escaping @Sendable () async throws -> Answer
     ) async throws -> Answer {

@@ -31,7 +31,6 @@ extension ConsoleEvent where Self == Notice {
             (key.map { "\($0): " } ?? "") + line)
     }
 
-    /// A call that is not answered was sent to a hub.
     static func sentCall(_ method: String) -> Notice { Notice("sent", [("method", .string(method))], "sent \(method)") }
 
     /// A bridge to a hub begins, and this is who controls the service thereby.
@@ -49,7 +48,6 @@ extension ConsoleEvent where Self == Notice {
     }
 }
 
-/// Something came from a hub: a result, an item of a stream, or a call.
 struct HubMessageEvent: ConsoleEvent {
     enum Content: Sendable {
         case result(HubValue)

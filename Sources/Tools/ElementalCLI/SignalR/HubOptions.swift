@@ -52,18 +52,13 @@ struct HubOptions: ParsableArguments {
     }
 
     /// Checks a hub's address by the client's rules.
-    ///
-    /// - Throws: `ValidationError`.
     static func check(url: String, _ what: String = "URL") throws {
         try checked("\(what): ") { try HubConnection.check(url: url) }
     }
 
-    /// The most bytes of a token.
     private static let longestToken = 65536
 
     /// A connection to the hub that has not been started.
-    ///
-    /// - Throws: ``CommandFailure`` if a file of certificates cannot be read.
     func connection(to url: String, _ output: OutputOptions, reconnects: Bool) async throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
             .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })
@@ -108,7 +103,6 @@ struct HubHeader: Sendable {
     }
 }
 
-/// The protocols by their names on the command line.
 enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
     case json, messagepack
 
@@ -120,7 +114,6 @@ enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
     }
 }
 
-/// The transports by their names on the command line.
 enum HubTransport: String, ExpressibleByArgument, CaseIterable, Sendable {
     case websockets, sse, longpolling
 

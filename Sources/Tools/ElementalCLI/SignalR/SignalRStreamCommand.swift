@@ -58,7 +58,6 @@ struct SignalRStreamCommand: ReportingCommand {
 }
 
 extension HubCallOptions {
-    /// Prints items until the stream ends or the count is at 0.
     fileprivate func printItems(
         of connection: HubConnection, _ remaining: Countdown, _ console: Console
     ) async throws {

@@ -6,8 +6,6 @@ import Support
 /// many connections.
 enum Blocking {
     /// Runs `body` and waits until it returns or the task is cancelled.
-    ///
-    /// - Throws: what `body` throws; `CancellationError` if the task was cancelled.
     static func run<Value: Sendable>(
         _ body: @escaping @Sendable () throws -> Value
     ) async throws -> Value {
@@ -20,8 +18,6 @@ enum Blocking {
     }
 
     /// Runs `body` and waits for it, even if the task is cancelled.
-    ///
-    /// - Throws: what `body` throws.
     static func finish<Value: Sendable, Failure>(
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) async throws(Failure) -> Value {

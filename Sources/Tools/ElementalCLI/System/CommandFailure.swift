@@ -11,7 +11,6 @@ struct CommandFailure: Error, CustomStringConvertible {
         description = message
     }
 
-    /// The exit status of a command that fails with it.
     var status: CommandStatus { CommandStatus(code: code) }
 
     /// Whether the command was only told to end.

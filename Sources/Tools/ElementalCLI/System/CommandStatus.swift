@@ -11,7 +11,6 @@ enum CommandStatus: Int32, CaseIterable {
     case timedOut = 5
     /// A key other than the one that was paired.
     case otherIdentity = 6
-    /// A mistake on the command line.
     case usage = 64
 
     /// The status of a failure with that ``CommandFailure/code``. This is the only place that decides it.
@@ -36,7 +35,6 @@ enum CommandStatus: Int32, CaseIterable {
     /// Which status a command with several failures has: the first of these.
     private static let precedence: [CommandStatus] = [.otherIdentity, .notAuthorised, .notFound, .timedOut, .refused]
 
-    /// The code that decides the status; `nil` if there is none.
     static func decisive(_ codes: some Sequence<String>) -> String? {
         codes.min { rank(of: $0) < rank(of: $1) }
     }

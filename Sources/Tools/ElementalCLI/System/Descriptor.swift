@@ -23,8 +23,6 @@ enum Descriptor {
     }
 
     /// Makes a pipe that child processes do not inherit.
-    ///
-    /// - Throws: ``CommandFailure``.
     static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]
         guard Support.pipe(&ends) == 0 else {
@@ -34,9 +32,7 @@ enum Descriptor {
         return (ends[0], ends[1])
     }
 
-    /// Writes all bytes, waiting as long as it takes.
-    ///
-    /// - Returns: whether all of them were written.
+    /// Writes all bytes, waiting as long as it takes, and returns whether all of them were written.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {

@@ -11,10 +11,8 @@ final class EndRequest: Sendable {
 
     private init() {}
 
-    /// The signal that made the request; `nil` if there was none.
     var signal: Int32? { EndSignals.shared.first }
 
-    /// Requests the end because the reader of standard output has gone.
     func noteBrokenPipe() { made.open() }
 
     /// Waits for the request.
@@ -36,7 +34,6 @@ final class EndRequest: Sendable {
         }
     }
 
-    /// Requests the end because the terminal was closed.
     func noteHangup() {
         if signal == nil { EndSignals.shared.take(SIGHUP) }
     }

@@ -6,14 +6,12 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Reads and writes whole files.
 enum FileContent {
     /// Reads a file, or a pipe such as `/dev/stdin`, on a thread of its own, which may block.
     ///
     /// - Parameters:
     ///   - limit: the most bytes that the file may have. No more than these are read.
     ///   - timeout: how long to wait for the next bytes of a pipe or device.
-    /// - Throws: ``CommandFailure`` that names the file; `CancellationError` if the task is cancelled.
     static func read(_ path: String, atMost limit: Int, timeout: Duration) async throws -> Data {
         try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
@@ -79,8 +77,6 @@ enum FileContent {
     }
 
     /// Puts a file with the bytes in the place of another, which readers see whole until then.
-    ///
-    /// - Throws: ``CommandFailure`` that names the file.
     static func replace(_ path: String, with bytes: some Sequence<UInt8>) throws {
         var status = stat()
         // A device or a pipe would be replaced too.
@@ -91,8 +87,6 @@ enum FileContent {
     }
 
     /// Writes the bytes to the file and replaces its content.
-    ///
-    /// - Throws: ``CommandFailure`` that names the file.
     static func write(_ bytes: some Sequence<UInt8>, to path: String, _ options: Data.WritingOptions = []) throws {
         do {
             try Data(bytes).write(to: URL(filePath: path), options: options)

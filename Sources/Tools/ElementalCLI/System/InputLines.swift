@@ -41,7 +41,6 @@ final class InputLines: Sendable {
         return await next.value() ?? nil
     }
 
-    /// Reads until there is a line or the end.
     private func read() -> Line? {
         var buffer = [UInt8](repeating: 0, count: 65536)
         while true {

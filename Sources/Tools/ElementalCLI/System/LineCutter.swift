@@ -6,7 +6,6 @@ import Support
 struct LineCutter {
     typealias Line = Result<String, CommandFailure>
 
-    /// The most bytes of a line.
     private let limit: Int
     private var chunk: [UInt8] = []
     /// Where in the chunk the next line begins.

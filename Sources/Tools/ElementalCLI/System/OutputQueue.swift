@@ -24,11 +24,9 @@ final class OutputQueue: Sendable {
         var pending = Batch()
         /// The bytes in `pending` and those being written.
         var byteCount = 0
-        /// How many pieces have been written.
         var progress: UInt64 = 0
         var isWriting = false
         var isClosed = false
-        /// Descriptors that can no longer be written to.
         var broken: Set<Int32> = []
         /// Opened once no more bytes than that are queued.
         var waiting: [Int: Latch] = [:]
@@ -44,10 +42,8 @@ final class OutputQueue: Sendable {
     /// Whether fewer bytes wait than the high watermark and a reserve.
     func hasRoom(withReserve reserve: Int = 0) -> Bool { state.withLock { $0.byteCount < Self.capacity + reserve } }
 
-    /// Whether the queue was closed and drops everything.
     var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Whether everything has been written or dropped.
     var isEmpty: Bool { state.withLock { $0.byteCount == 0 } }
 
     /// Counts what has been written: it changes as long as a reader reads.
@@ -71,7 +67,6 @@ final class OutputQueue: Sendable {
         if !hasRoom() { await wait(untilAtMost: Self.lowMark) }
     }
 
-    /// Waits until everything is written or dropped, or the task is cancelled.
     func waitUntilEmpty() async { await wait(untilAtMost: 0) }
 
     /// Drops what has not been written, and everything that is queued later.
@@ -108,7 +103,6 @@ final class OutputQueue: Sendable {
 
     // MARK: - Writing
 
-    /// Writes until the queue is empty.
     private func write() {
         var batch = Batch()
         while true {

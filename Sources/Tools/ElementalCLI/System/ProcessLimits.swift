@@ -13,8 +13,6 @@ enum ProcessLimits {
 
     /// Takes what every command needs and gives it back, so that whatever limits it is found. It starts no thread and no
     /// queue of Swift's.
-    ///
-    /// - Throws: ``CommandFailure`` that says what to do.
     static func check() throws(CommandFailure) {
         try checkDescriptors()
         try checkAddressSpace()

@@ -45,7 +45,6 @@ struct TerminalSettings {
         _ = tcsetattr(STDIN_FILENO, when, &settings)
     }
 
-    /// Restores the original settings.
     func restore() {
         Self.before.withLock { before in
             guard var settings = before.take() else { return }

@@ -22,8 +22,6 @@ struct Aliases: Sendable {
     init() {}
 
     /// Parses the file.
-    ///
-    /// - Throws: ``CommandFailure`` if anything in it could not have come from ``set(_:to:pinned:)``.
     init(parsing bytes: [UInt8]) throws(CommandFailure) {
         guard let targets = try? JSONDecoder().decode([String: String].self, from: Data(bytes)) else {
             throw CommandFailure("corrupt", "it is not a JSON object of names and TARGETs")
@@ -35,9 +33,6 @@ struct Aliases: Sendable {
     subscript(alias: String) -> Target? { targets[alias].flatMap { try? Target(parsing: $0) } }
 
     /// Adds an alias, or changes the one of that name.
-    ///
-    /// - Parameter pinned: the services that the user is paired with.
-    /// - Throws: ``CommandFailure`` if the name is not one of an alias or of a paired service, or if the target is an alias.
     mutating func set(_ alias: String, to target: String, pinned: [TrustedService] = []) throws(CommandFailure) {
         func invalid(_ message: String) -> CommandFailure { CommandFailure("invalidName", message) }
         do {
@@ -72,12 +67,9 @@ struct Aliases: Sendable {
         targets[alias] = target
     }
 
-    /// Removes an alias.
-    ///
-    /// - Returns: what it stood for; `nil` if there is none of that name.
+    /// Removes an alias, and returns what it stood for; `nil` if there is none of that name.
     mutating func remove(_ alias: String) -> String? { targets.removeValue(forKey: alias) }
 
-    /// The file's content.
     var bytes: [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -95,8 +87,6 @@ extension TrustedService {
 
 extension StateOptions {
     /// The aliases, which are none where no directory is known. It waits for the disk.
-    ///
-    /// - Throws: what reading the file throws; ``CommandFailure`` that names the file if its content is not valid.
     func aliases() throws -> Aliases {
         guard let file = try? stateFile(Aliases.file), let bytes = try file.read(limit: Aliases.maximumByteCount) else {
             return Aliases()
@@ -109,8 +99,6 @@ extension StateOptions {
     }
 
     /// Changes the aliases. It waits for the disk.
-    ///
-    /// - Throws: what reading or writing the file throws; what `change` throws.
     func updateAliases(_ change: (inout Aliases) throws(CommandFailure) -> Void) throws {
         _ = try aliases()
         var failure: CommandFailure?
@@ -158,10 +146,7 @@ extension Target {
     /// An alias does not count if a paired service or its instance has its name. That, and a file that cannot be used, is
     /// said on standard error.
     ///
-    /// - Parameters:
-    ///   - state: where the user's aliases are.
-    ///   - paired: the identity that connects, if it is not the user's.
-    /// - Throws: what reading the paired services throws.
+    /// - Parameter paired: the identity that connects, if it is not the user's.
     func followingAlias(_ state: StateOptions, paired: SecurityState? = nil) async throws -> Target {
         guard case .service(let alias, name: nil) = self else { return self }
         return try await Blocking.run {

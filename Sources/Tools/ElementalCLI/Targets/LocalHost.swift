@@ -4,8 +4,6 @@ import Support
 /// Resolves names such as `rover.local` where the system cannot: on Linux it needs nss-mdns.
 enum LocalHost {
     /// The name itself if the system resolves it; otherwise the address of an element service on that host.
-    ///
-    /// - Throws: ``CommandFailure`` if there is no such service within the timeout.
     static func address(of host: String, _ output: OutputOptions) async throws -> String {
         let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
         // A name in .local that it cannot look up it does not know at once; otherwise it is as fast as the network.

@@ -18,8 +18,6 @@ struct ServiceFinder: Sendable {
     }
 
     /// Searches until the service is found, several match, or the time is over.
-    ///
-    /// - Throws: ``CommandFailure`` if none or several match; ``ElementalError`` if the search does not work.
     func find() async throws -> DiscoveredService {
         let findings = ServiceFindings(service: service, name: name, timeout: output.limit, searchesOthers: true)
         let search = Locked(Search(findings: findings))
@@ -69,8 +67,6 @@ struct ServiceFinder: Sendable {
     }
 
     /// The only service found, or `nil` if there is none.
-    ///
-    /// - Throws: ``CommandFailure`` if there are several.
     private func only(of findings: ServiceFindings) throws -> DiscoveredService? {
         guard findings.found.count > 1 else { return findings.found.first }
         let names = findings.found.map(\.name)

@@ -5,8 +5,6 @@ import Support
 
 extension ServicePlace {
     /// Finds the service, or the address of the host.
-    ///
-    /// - Throws: ``CommandFailure`` if it is not found within the timeout.
     static func find(_ target: Target, _ state: StateOptions, _ output: OutputOptions) async throws -> ServicePlace {
         try await find(target.followingAlias(state), output)
     }
@@ -24,8 +22,6 @@ extension ServicePlace {
     ///
     /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
     /// encryption, whoever published it.
-    ///
-    /// - Throws: ``CommandFailure`` if it is not found within the timeout, and with the code `notPaired` for another one.
     static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
         var target = target
         if let state = access.aliases { target = try await target.followingAlias(state, paired: access.paired) }

@@ -9,8 +9,6 @@ struct UserTrust: Sendable {
     init(_ options: StateOptions) { self.options = options }
 
     /// Reads them if they have changed.
-    ///
-    /// - Throws: `SecurityError` if they cannot be read.
     mutating func update() async throws {
         if services == nil, let state = try await options.openForConnecting() {
             services = TrustedServices(.required(identity: state.identity, store: state.trust))

@@ -49,7 +49,6 @@ struct PairCommand: ReportingCommand {
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
-    /// The longest name that a pairing carries, in bytes.
     private static let longestName = 64
 
     func validate() throws {
@@ -109,8 +108,6 @@ struct PairCommand: ReportingCommand {
 
 extension ConsoleEvent where Self == Notice {
     /// A service and this user are paired.
-    ///
-    /// - Parameter wanted: the role that this user asked for.
     static func paired(_ service: TrustedService, wanted: Role) -> Notice {
         let role = service.role ?? .observe
         let less = role < wanted ? ", which is the most that the service offers" : ""
@@ -124,7 +121,6 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension PairingAdvice {
-    /// A failure to pair with what can be done about it.
     fileprivate func explainPairing(_ error: ElementalError) -> CommandFailure {
         switch error.code {
         case .wrongCode:

@@ -6,7 +6,6 @@ import Support
 ///
 /// What was entered is in no message.
 struct SecretEntry: Sendable {
-    /// What the command line has.
     let given: String?
     let console: Console
     private let input = InputLines(limit: longestLine)
@@ -17,7 +16,6 @@ struct SecretEntry: Sendable {
     /// What was entered.
     ///
     /// A person at a terminal is asked again for what cannot be a code. That is not an attempt: nothing is sent.
-    /// - Throws: ``CommandFailure`` if it cannot be one, or nothing comes while the service accepts it.
     func secret(for request: PairingRequest) async throws(CommandFailure) -> PairingSecret? {
         if let given { return try Self.parse(given, request) }
         let isTerminal = isatty(STDIN_FILENO) == 1
@@ -81,8 +79,6 @@ enum CodeArgument {
     }
 
     /// The code, or the first line of the file.
-    ///
-    /// - Throws: ``CommandFailure`` that names the file if it cannot be read.
     static func text(_ argument: String, within timeout: Duration) async throws -> String {
         guard argument.hasPrefix("@") else { return argument }
         let content = try await FileContent.read(

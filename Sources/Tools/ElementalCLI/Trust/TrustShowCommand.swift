@@ -26,7 +26,6 @@ struct TrustShowCommand: ReportingCommand {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// Who this user is.
     static func identity(_ fingerprint: Fingerprint, directory: String) -> Notice {
         Notice(
             "identity",
