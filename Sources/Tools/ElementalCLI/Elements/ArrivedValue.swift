@@ -1,4 +1,5 @@
 import Elemental
+import ElementalFollowing
 import Support
 
 struct ArrivedValue: Sendable {
@@ -36,4 +37,49 @@ final class ArrivalTimes: Sendable {
         // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.
         return ArrivedValue(element, value, time: times.withLock { $0[element.id] } ?? WallClock.seconds)
     }
+}
+
+struct ValueEvent: ConsoleEvent {
+    let arrived: ArrivedValue
+    let key: ServiceKey
+
+    var isResult: Bool { true }
+
+    var lines: [String] { [arrived.element.line(arrived.value)] }
+
+    var json: JSONText { .event("value", JSONText.members(key) + arrived.members) }
+}
+
+extension ConsoleEvent where Self == Notice {
+    /// A value that was sent and that the service confirmed. A long one, from a file for example, is not repeated to the
+    /// user who gave it.
+    static func set(_ key: ServiceKey, _ element: ElementDefinition, _ value: ElementValue) -> Notice {
+        let content = value.isLong ? [("byteCount", .integer(value.wireByteCount))] : element.members(value)
+        return Notice(
+            "set", JSONText.members(key) + [("element", .string(element.name))] + content, isResult: true,
+            element.briefLine(value))
+    }
+}
+
+extension ElementDefinition {
+    /// `NAME=VALUE UNIT`, as results are shown. A value that is one of the element's choices is its name.
+    func line(_ value: ElementValue) -> String {
+        "\(name)=\(text(of: value))" + (unit.isEmpty ? "" : " \(unit)")
+    }
+
+    /// The value, and the name of the choice that a number is.
+    func members(_ value: ElementValue) -> JSONText.Members {
+        let choice = type == .string ? nil : choice(value)
+        return [("value", value.json)] + (choice.map { [("choice", .string($0.name))] } ?? [])
+    }
+
+    /// The same as ``line(_:)``, or only the value's length if it would fill the screen.
+    func briefLine(_ value: ElementValue) -> String {
+        value.isLong ? "\(name): \(value.wireByteCount) bytes" : line(value)
+    }
+}
+
+extension ElementValue {
+    /// Whether it is text or data of more than 1,024 bytes.
+    fileprivate var isLong: Bool { wireByteCount > 1024 }
 }

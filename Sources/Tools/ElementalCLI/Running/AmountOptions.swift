@@ -39,3 +39,13 @@ final class Countdown: Sendable {
     /// Counts one, and returns what is left; below 0 once more than expected have come.
     func decrement() -> Int { count.subtract(1, ordering: .relaxed).newValue }
 }
+
+/// A duration from the command line: a number of seconds above 0.
+struct Seconds: ExpressibleByArgument, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let seconds = Double(argument), seconds > 0, seconds < 1e9 else { return nil }
+        duration = .seconds(seconds)
+    }
+}

@@ -39,3 +39,39 @@ struct ListeningOptions: ParsableArguments {
         options.acceptsOwnAddresses = address == "0.0.0.0" || address == "::"
     }
 }
+
+/// What clients of a web server have to know: `--token @FILE`.
+struct TokenOption: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file with the token that clients have to send, at least 16 characters.",
+            discussion: "Only a file: other users of this machine can see command lines.", valueName: "@file"))
+    var token: String?
+
+    /// The fewest characters of a token. At ten attempts a minute nobody guesses it.
+    static let minimumLength = 16
+    private static let maximumLength = 1024
+
+    func validate() throws {
+        guard let token else { return }
+        guard token.hasPrefix("@"), token.count > 1 else {
+            throw ValidationError("--token takes @FILE, a file with the token: others can see command lines")
+        }
+    }
+
+    var path: String { token.map { String($0.dropFirst()) } ?? "" }
+
+    /// Reads the token; `nil` if the option was not given.
+    func read(_ output: OutputOptions) async throws -> String? {
+        guard token != nil else { return nil }
+        let content = try await FileContent.read(path, atMost: Self.maximumLength, timeout: output.limit)
+        let text = String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
+        guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw CommandFailure(
+                "invalidFile",
+                "file '\(path.excerpt)' has no token: it takes one line of \(Self.minimumLength) or more letters, digits "
+                    + "and signs, as 'openssl rand -hex 16' makes")
+        }
+        return text
+    }
+}

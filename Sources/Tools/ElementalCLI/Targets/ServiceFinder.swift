@@ -1,4 +1,6 @@
 import Elemental
+import ElementalFollowing
+import ElementalSecurity
 import Support
 
 /// Finds the one service that a target names.
@@ -74,5 +76,81 @@ struct ServiceFinder: Sendable {
             "ambiguous",
             "there are \(names.count) services '\(service)': \(quotedList(names, "and")); choose one, as in "
                 + "'\(service)/\(names[0])'")
+    }
+}
+
+extension ServicePlace {
+    /// Finds the service, or the address of the host.
+    static func find(_ target: Target, _ state: StateOptions, _ output: OutputOptions) async throws -> ServicePlace {
+        try await find(target.followingAlias(state), output)
+    }
+
+    private static func find(_ target: Target, _ output: OutputOptions) async throws -> ServicePlace {
+        switch target {
+        case .address(let address):
+            .address(host: try await LocalHost.address(of: address.host, output), port: address.port)
+        case .service(let service, let name):
+            .found(try await ServiceFinder(service: service, name: name, output: output).find())
+        }
+    }
+
+    /// Finds the service, or the address of the host, for a client.
+    ///
+    /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
+    /// encryption, whoever published it.
+    static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
+        var target = target
+        if let state = access.aliases { target = try await target.followingAlias(state, paired: access.paired) }
+        let place = try await find(target, output)
+        guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
+        else { return place }
+        let peers = try await Blocking.run { try paired.trust.read() }
+        let known = peers.services.filter { $0.isService(kind) && !$0.isPending }.map(\.instance)
+        guard !known.isEmpty, ServiceStanding(to: service, among: peers, own: paired.identity.fingerprint) == .none
+        else { return place }
+        let name = place.target.shellArgument
+        throw CommandFailure(
+            "notPaired",
+            "the only service '\(kind)' there is '\(service.name)', which is not paired, while "
+                + "\(quotedList(known.sorted(), "and")) \(known.count == 1 ? "is" : "are") and may be switched off; to use "
+                + "'\(service.name)' without encryption, name it: \(name); or pair it: elemental pair "
+                + "\(name)\(access.pairOptions)")
+    }
+}
+
+/// Resolves names such as `rover.local` where the system cannot: on Linux it needs nss-mdns.
+enum LocalHost {
+    /// The name itself if the system resolves it; otherwise the address of an element service on that host.
+    static func address(of host: String, _ output: OutputOptions) async throws -> String {
+        let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
+        // A name in .local that it cannot look up it does not know at once; otherwise it is as fast as the network.
+        guard name.hasSuffix(".local"),
+            try await Interruption.limit(to: output.limit, { try await Blocking.run { isKnown(name) } }) != true
+        else { return host }
+        let events = try ElementalBrowser(logger: output.logger).events()
+        let address = try await Interruption.limit(to: output.limit) { () -> String? in
+            for await event in events {
+                switch event {
+                case .found(let service), .updated(let service):
+                    if service.hostName.isSameName(as: name), let address = service.addresses.first { return address }
+                case .failed(let error, _): throw error
+                case .gone, .unresolved: break
+                }
+            }
+            return nil
+        }
+        guard let address = address ?? nil else {
+            throw CommandFailure(
+                "hostNotFound",
+                "the system does not know the host '\(host)', and no element service of it was found within "
+                    + "\(output.limit); to resolve names in .local install libnss-mdns, or give an address")
+        }
+        return address
+    }
+
+    private static func isKnown(_ name: String) -> Bool {
+        var result: UnsafeMutablePointer<addrinfo>?
+        defer { if let result { freeaddrinfo(result) } }
+        return getaddrinfo(name, nil, nil, &result) == 0
     }
 }
