@@ -26,9 +26,7 @@ extension Client {
                 "sent, but \(device.name) did not confirm it within \(timeout); it may be busy with earlier values, and "
                     + "--timeout gives it more time")
         }
-        if let error = refusals.error(from: device.name, among: assignments.map(\.element)) {
-            throw refused(error)
-        }
+        if let error = refusals.error(from: device.name, among: assignments.map(\.element)) { throw refused(error) }
     }
 
     /// Why an element is read-only: to all clients, or to this one's role. The catalogue shows both alike, so that the

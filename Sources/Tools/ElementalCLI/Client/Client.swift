@@ -39,8 +39,6 @@ struct Client: Sendable {
         var advice: @Sendable (ElementalError) -> String = { "\($0.message) with --element \(ElementSpec.form)" }
         /// Called on the connection's event loop with every value.
         var onValue: (@Sendable () -> Void)?
-
-        init(name: String) { self.name = name }
     }
 
     /// Connects, gets the catalogue, runs `body` and closes the connection however that ends.

@@ -147,9 +147,7 @@ struct TransferWait {
         return isEnough
     }
 
-    func amount(of id: Int8) -> String? {
-        inProgress[id].map { "\($0.byteCount) of \($0.totalByteCount) bytes" }
-    }
+    func amount(of id: Int8) -> String? { inProgress[id].map { "\($0.byteCount) of \($0.totalByteCount) bytes" } }
 }
 
 /// The progress of a large value on one line of a terminal:

@@ -32,9 +32,7 @@ struct AliasCommand: ReportingCommand {
         guard (alias == nil) == (target == nil) else {
             throw ValidationError("'\(alias?.excerpt ?? "")' stands for what? Give ALIAS and TARGET, or --remove ALIAS")
         }
-        guard remove == nil || alias == nil else {
-            throw ValidationError("--remove goes without ALIAS and TARGET")
-        }
+        guard remove == nil || alias == nil else { throw ValidationError("--remove goes without ALIAS and TARGET") }
     }
 
     func perform(_ console: Console) async throws {

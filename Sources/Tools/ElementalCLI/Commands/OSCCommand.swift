@@ -96,7 +96,7 @@ struct OSCCommand: ReportingCommand {
             FileDescriptors.allowMany()
             let options = options
             let values = BridgeReport(console: console, prints: prints, setsElements: control)
-            let report = OSCReport(console: console, options: options, values: values)
+            let report = OSCReport(options: options, values: values)
             let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
                 let followed = try await services.makeFollower(for: deputy, console, output) {
                     $0.connect.eventLoopGroup = loop

@@ -178,10 +178,8 @@ struct PublishCommand: ReportingCommand {
         return nil
     }
 
-    private static let longestScript = 1 << 20
-
     private func read(_ path: String) async throws -> ElementScript {
-        let content = try await FileContent.read(path, atMost: Self.longestScript, timeout: output.limit)
+        let content = try await FileContent.read(path, atMost: 1 << 20, timeout: output.limit)
         guard let text = String(validating: content.withoutByteOrderMark, as: UTF8.self) else {
             throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not UTF-8 text")
         }

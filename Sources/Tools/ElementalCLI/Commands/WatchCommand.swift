@@ -109,9 +109,8 @@ struct WatchCommand: ReportingCommand {
         }
     }
 
-    /// The elements to print; `nil` for all, also those that come with a pairing.
-    ///
-    /// - Throws: ``CommandFailure`` if the service lacks one; of several services, if it lacks all.
+    /// The elements to print; `nil` for all, also those that come with a pairing. Throws if the service lacks one; of
+    /// several services, if it lacks all.
     private func wanted(of client: Client) async throws -> Set<Int8>? {
         let all = names + only
         guard !all.isEmpty else { return nil }

@@ -125,11 +125,7 @@ struct C64RunCommand: ReportingCommand {
 }
 
 extension Program {
-    /// Reads a file of at most 64 KiB.
-    ///
-    /// - Parameters:
-    ///   - address: the address of its first byte; `nil` for a PRG file, which begins with the address.
-    ///   - code: the code of the failure if it is no program.
+    /// Reads a file of at most 64 KiB; without an address a PRG file, which begins with the address.
     static func read(
         _ path: String, at address: UInt16? = nil, timeout: Duration, code: String = "invalidFile"
     ) async throws -> Program {

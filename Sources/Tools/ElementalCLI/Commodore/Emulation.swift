@@ -75,8 +75,6 @@ extension C64RunCommand {
         return cycles.map { machine.cycle >= $0 } ?? false
     }
 
-    // MARK: - As fast as it goes
-
     private func runFast(_ machine: Commodore64, while isWanted: () -> Bool) {
         if isatty(STDIN_FILENO) == 0 { machine.type(String(decoding: Self.readInput(while: isWanted), as: UTF8.self)) }
         while !isFinished(machine), isWanted() {
@@ -97,8 +95,6 @@ extension C64RunCommand {
         }
         return input
     }
-
-    // MARK: - At its real speed
 
     private func runPaced(
         _ machine: Commodore64, _ link: ModemLink?, _ screen: TerminalScreen?, while isWanted: () -> Bool

@@ -78,8 +78,6 @@ final class ModemLink {
         }
     }
 
-    // MARK: - The connection
-
     private func connect() {
         let family = address.protocol.rawValue
         #if canImport(Glibc)
@@ -128,8 +126,6 @@ final class ModemLink {
         unsent = []
         state = .away(until: .now + Self.pause)
     }
-
-    // MARK: - Bytes
 
     /// - Returns: whether the connection is still up.
     private func send(_ descriptor: Int32) -> Bool {

@@ -98,8 +98,6 @@ struct TerminalKeys {
         "15": .f5, "17": .f6, "18": .f7, "19": .f8,
     ]
 
-    // MARK: - The joystick
-
     private mutating func press(_ switches: Joystick, _ machine: Commodore64) {
         guard joystick != nil else { return }
         held.removeAll { $0.switches == switches }

@@ -31,7 +31,7 @@ final class TerminalScreen {
     func show(_ machine: Commodore64) {
         // Frames are skipped while the terminal is behind.
         guard StandardStreams.shared.isOutputIdle else { return }
-        let size = Self.size()
+        let size = Descriptor.terminalSize(STDOUT_FILENO)
         var text = ""
         if size != self.size {
             self.size = size
@@ -53,13 +53,4 @@ final class TerminalScreen {
     }
 
     private func write(_ text: String) { StandardStreams.shared.write(text.utf8) }
-
-    /// The terminal's size; 80 by 24 if it is not known.
-    private static func size() -> (columns: Int, rows: Int) {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-            return (80, 24)
-        }
-        return (Int(size.ws_col), Int(size.ws_row))
-    }
 }

@@ -46,9 +46,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Parses the file. One that is not valid has no entries.
-    ///
-    /// - Parameter now: the seconds since 1970; older and later entries do not count.
+    /// Parses the file; old entries and those of the future do not count. One that is not valid has no entries.
     init(parsing bytes: [UInt8], now: Int) {
         guard let cache = try? JSONDecoder().decode(CompletionCache.self, from: Data(bytes)) else { return }
         entries = cache.entries.filter { (now - Self.lifetime + 1...now).contains($0.time) }

@@ -102,9 +102,7 @@ struct DashboardCommand: ReportingCommand {
     private var isPlain: Bool { !listening.isLoopback && certificate == nil || origin?.isSecure == false }
 
     private var policy: BoardPolicy {
-        if readOnly {
-            return BoardPolicy(reason: "This page only shows: it was started with --read-only.")
-        }
+        if readOnly { return BoardPolicy(reason: "This page only shows: it was started with --read-only.") }
         guard isPlain, !insecureControl else { return BoardPolicy() }
         return BoardPolicy(
             reason: "This page only shows: it comes over plain http, so that the network can read along. Start it with "

@@ -7,9 +7,7 @@ enum ClockCheck {
     /// 1 January 2026: this program is not older.
     private static let earliest = 1_767_225_600
 
-    /// - Parameters:
-    ///   - now: seconds since 1970.
-    ///   - mark: a file of systemd-timesyncd's; other programs that keep the time leave no such mark.
+    /// - Parameter mark: a file of systemd-timesyncd's; other programs that keep the time leave no such mark.
     static func run(
         now: Int = time(nil), mark: String = "/run/systemd/timesync/synchronized"
     ) -> Finding {
@@ -83,7 +81,7 @@ enum FirewallCheck {
     static func run(root: String = "") -> [Finding] {
         let advice = "let discovery and a service's port through: sudo "
         var findings: [Finding] = []
-        if let settings = text(of: root + "/etc/ufw/ufw.conf"), settings.contains("ENABLED=yes") {
+        if FileContent.text(of: root + "/etc/ufw/ufw.conf")?.contains("ENABLED=yes") == true {
             let commands = "ufw allow 5353/udp; sudo ufw allow PORT (a fixed one: --port)"
             findings.append(Finding("firewall", .warning, "ufw is on", advice: advice + commands))
         }
@@ -93,15 +91,6 @@ enum FirewallCheck {
             findings.append(Finding("firewall", .warning, "firewalld is on", advice: advice + commands))
         }
         return findings.isEmpty ? [Finding("firewall", .ok, "neither ufw nor firewalld is on")] : findings
-    }
-
-    /// The file's text, its first 64 KiB; `nil` if it cannot be read.
-    private static func text(of path: String) -> String? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-        let count = fread(&bytes, 1, bytes.count, file)
-        return String(decoding: bytes[..<count], as: UTF8.self)
     }
 }
 

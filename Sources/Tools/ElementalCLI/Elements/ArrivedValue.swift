@@ -63,9 +63,7 @@ extension ConsoleEvent where Self == Notice {
 
 extension ElementDefinition {
     /// `NAME=VALUE UNIT`, as results are shown. A value that is one of the element's choices is its name.
-    func line(_ value: ElementValue) -> String {
-        "\(name)=\(text(of: value))" + (unit.isEmpty ? "" : " \(unit)")
-    }
+    func line(_ value: ElementValue) -> String { "\(name)=\(text(of: value))" + (unit.isEmpty ? "" : " \(unit)") }
 
     /// The value, and the name of the choice that a number is.
     func members(_ value: ElementValue) -> JSONText.Members {

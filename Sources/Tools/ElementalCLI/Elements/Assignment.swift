@@ -17,10 +17,7 @@ struct Assignment: Sendable {
         }
     }
 
-    /// Parses an assignment to one of `elements`, where `@FILE` stands for a file's content if the element takes text or
-    /// data.
-    ///
-    /// - Parameter timeout: how long to wait for the next bytes of a file that is a pipe.
+    /// The same, where `@FILE` stands for a file's content if the element takes text or data.
     init(
         parsing text: String, among elements: ElementCatalogue, of place: String, readingFilesFor timeout: Duration
     ) async throws {

@@ -103,7 +103,7 @@ struct MQTTBridgeCommand: ReportingCommand {
             let bridge = try MQTTBridge(followed.follower, broker: broker.address, connection, options)
             let values = BridgeReport(console: console, prints: prints, setsElements: control)
             values.follow(followed)
-            let report = MQTTReport(console: console, broker: broker.address, options: options, values: values)
+            let report = MQTTReport(broker: broker.address, options: options, values: values)
             bridge.onEvent { report.note($0) }
             try await bridge.run()
         }

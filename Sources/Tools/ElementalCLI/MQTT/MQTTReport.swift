@@ -11,7 +11,6 @@ struct MQTTReport: Sendable {
         var reason: String?
     }
 
-    let console: Console
     let broker: MQTTAddress
     let options: MQTTBridgeOptions
     let values: BridgeReport
@@ -24,18 +23,18 @@ struct MQTTReport: Sendable {
                 defer { state = State(wasConnected: true) }
                 return state.wasConnected
             }
-            console.offer(.broker(broker, event, isAgain: isAgain))
-            if !isAgain { console.offer(.bridging(broker, options)) }
+            values.console.offer(.broker(broker, event, isAgain: isAgain))
+            if !isAgain { values.console.offer(.bridging(broker, options)) }
         case .brokerAway(let error, _):
             // A broker that stays away is told once for each reason.
             let earlier = state.withLock { state in
                 defer { state.reason = error.description }
                 return state.reason
             }
-            if earlier != error.description { console.offer(.broker(broker, event)) }
-        case .brokerRefuses, .sharedID: console.offer(.broker(broker, event))
+            if earlier != error.description { values.console.offer(.broker(broker, event)) }
+        case .brokerRefuses, .sharedID: values.console.offer(.broker(broker, event))
         case .value(let value): values.note(value)
-        case .notShown(let key, let error): console.offer(.notShown(key, error))
+        case .notShown(let key, let error): values.console.offer(.notShown(key, error))
         }
     }
 }

@@ -118,9 +118,8 @@ struct MetricsCommand: ReportingCommand {
         }
     }
 
-    /// Prints the metrics when all targets are connected and have sent their values, or after the timeout.
-    ///
-    /// - Throws: ``CommandFailure`` if a target is not connected; the metrics have been printed nevertheless.
+    /// Prints the metrics when all targets are connected and have sent their values, or after the timeout; then throws if
+    /// a target is not connected.
     private func print(_ metrics: ServiceMetrics, of followed: FollowedServices, _ console: Console) async throws {
         let follower = followed.follower
         let progress = TargetProgress(targets: followed.targets)

@@ -13,7 +13,6 @@ struct OSCReport: Sendable {
     /// The maximum number of surfaces that are remembered: names come from the network.
     private static let maximumCount = 10_000
 
-    let console: Console
     let options: OSCBridgeOptions
     let values: BridgeReport
     private let state = Locked(State())
@@ -21,7 +20,7 @@ struct OSCReport: Sendable {
     func note(_ event: OSCBridgeEvent) {
         switch event {
         case .value(let value): return values.note(value)
-        case .listening(let port, let queryPort): return console.offer(.listening(port, queryPort, options))
+        case .listening(let port, let queryPort): return values.console.offer(.listening(port, queryPort, options))
         case .surface(let name):
             guard state.withLock({ $0.surfaces.count < Self.maximumCount && $0.surfaces.insert(name).inserted }) else {
                 return
@@ -36,7 +35,7 @@ struct OSCReport: Sendable {
             if earlier == text { return }
         case .failedToListen, .invalid, .unknownAddress, .shown, .overloaded: break
         }
-        console.offer(.osc(event))
+        values.console.offer(.osc(event))
     }
 }
 

@@ -18,9 +18,7 @@ struct ClientOptions: ParsableArguments {
     @OptionGroup var security: ClientSecurityOptions
     @OptionGroup var limits: LimitOptions
 
-    func validate() throws {
-        try ClientName.check(name)
-    }
+    func validate() throws { try ClientName.check(name) }
 
     var clientName: String { name ?? ClientName.standard }
 }

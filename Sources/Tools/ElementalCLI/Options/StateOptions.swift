@@ -33,9 +33,7 @@ struct StateOptions: ParsableArguments {
     }
 
     /// The same for a command that connects: a user without a home has paired nothing.
-    func openForConnecting() async throws -> SecurityState? {
-        try await withAdvice { try existing() }
-    }
+    func openForConnecting() async throws -> SecurityState? { try await withAdvice { try existing() } }
 
     /// The same, without advice. It waits for the disk.
     func existing() throws -> SecurityState? {
@@ -69,7 +67,5 @@ struct StateOptions: ParsableArguments {
     /// The option as it is typed, with a blank before it; empty if it was not given.
     var argument: String { state.map { " --state \($0.shellArgument)" } ?? "" }
 
-    func reset() async throws {
-        try await Blocking.run { [state] in try SecurityState.reset(directory: state) }
-    }
+    func reset() async throws { try await Blocking.run { [state] in try SecurityState.reset(directory: state) } }
 }

@@ -40,12 +40,9 @@ enum Target: Sendable, Hashable {
 struct HostPort: Sendable, Hashable {
     let host: String
     let port: Int
+}
 
-    init(host: String, port: Int) {
-        self.host = host
-        self.port = port
-    }
-
+extension HostPort {
     /// - Parameter ports: the allowed port numbers.
     init(parsing text: some StringProtocol, ports: ClosedRange<Int>) throws(ValidationError) {
         guard let colon = text.lastIndex(of: ":") else {

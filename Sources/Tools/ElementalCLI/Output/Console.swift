@@ -48,9 +48,7 @@ struct Console: Sendable {
     /// Waits until the stream of that event has room for more, or the task is cancelled.
     func waitForRoom(after event: some ConsoleEvent) async { await streams.waitForRoom(in: stream(of: event)) }
 
-    /// Writes an event if there is room, and otherwise counts it as omitted, which is reported later.
-    ///
-    /// For handlers on event loops, which cannot wait.
+    /// Writes an event for a handler on an event loop, which cannot wait. Without room it is counted as omitted.
     func offer(_ event: some ConsoleEvent) { forEachLine(of: event) { streams.offer($0, to: $1) } }
 
     /// Writes a line for a person to standard error.
@@ -72,9 +70,7 @@ struct Console: Sendable {
     }
 
     /// Shows progress in the terminal's last line, if standard error is a terminal; `nil` removes it.
-    func show(status progress: ProgressLine?) {
-        if !isJSON { streams.show(status: progress) }
-    }
+    func show(status progress: ProgressLine?) { if !isJSON { streams.show(status: progress) } }
 
     private func stream(of event: some ConsoleEvent) -> StandardStreams.Stream {
         isJSON || event.isResult ? .output : .error
@@ -106,16 +102,12 @@ extension Console {
 
     /// Whether a code may be written: on a terminal, or as JSON, for which a program has asked. Never to systemd's journal,
     /// which keeps it.
-    ///
-    /// - Parameter isResult: whether the event that has the code goes to standard output as text.
     func mayShowCodes(isResult: Bool) -> Bool {
         guard isJSON else { return isatty(isResult ? STDOUT_FILENO : STDERR_FILENO) == 1 }
         return !Self.isJournal(STDOUT_FILENO)
     }
 
-    /// Whether an event goes to systemd's journal.
-    ///
-    /// - Parameter isResult: whether the event goes to standard output as text.
+    /// Whether an event goes to systemd's journal. As text, results go to standard output and others to standard error.
     func isJournal(isResult: Bool) -> Bool { Self.isJournal(isJSON || isResult ? STDOUT_FILENO : STDERR_FILENO) }
 
     /// Whether what is written there goes to the journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)). It
@@ -142,9 +134,7 @@ struct PendingEvents<Event: Sendable>: Sendable {
         writing = Task { for await event in events { await write(event) } }
     }
 
-    func add(_ event: Event) {
-        if case .dropped = continuation.yield(event) { console.streams.noteOmitted(1) }
-    }
+    func add(_ event: Event) { if case .dropped = continuation.yield(event) { console.streams.noteOmitted(1) } }
 
     func finish() async {
         continuation.finish()

@@ -55,8 +55,6 @@ final class StandardStreams: Sendable {
             && output.st_dev == error.st_dev && output.st_ino == error.st_ino
     }
 
-    // MARK: - Writing
-
     /// Queues a line without waiting: call ``waitForRoom(in:)`` next.
     func write(_ line: [Styled], to stream: Stream) {
         let line = printable(line, in: stream)
@@ -66,9 +64,7 @@ final class StandardStreams: Sendable {
         }
     }
 
-    /// Queues a line if there is room, and otherwise counts it as omitted, which is reported later.
-    ///
-    /// For callers that must not wait, such as event loops.
+    /// Queues a line for a caller that must not wait. Without room it is counted as omitted, which is reported later.
     func offer(_ line: [Styled], to stream: Stream) {
         let line = printable(line, in: stream)
         state.withLock { state in
@@ -108,15 +104,13 @@ final class StandardStreams: Sendable {
         append("\(count) \(count == 1 ? "event was" : "events were") not written: nobody read in time", .error, state)
     }
 
-    // MARK: - The last line
-
     /// Shows progress in the terminal's last line, if standard error is a terminal; `nil` removes it.
     func show(status progress: ProgressLine?) {
         guard hasStatus else { return }
         state.withLock { state in
             guard progress != nil || state.status != nil else { return }
             // The last column stays empty: in a full line the cursor would wrap.
-            state.status = progress.map { $0.text(columns: Self.columns - 1) }
+            state.status = progress.map { $0.text(columns: Descriptor.terminalSize(STDERR_FILENO).columns - 1) }
             // A terminal that is behind gets the newest status with the next line.
             guard queues[Stream.error.rawValue].isEmpty || progress == nil else { return }
             let last = state.status ?? (isOnePlace ? state.prompt : nil) ?? ""
@@ -145,14 +139,6 @@ final class StandardStreams: Sendable {
 
     private static let emptyLine = "\r\u{1B}[K"
 
-    private static var columns: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
-
-    // MARK: - The end
-
     /// Why standard output cannot be written; `nil` if it can, and also if its reader has simply gone.
     var failure: CommandFailure? { state.withLock { $0.failure } }
 
@@ -179,9 +165,8 @@ final class StandardStreams: Sendable {
         return queues.allSatisfy { $0.isEmpty && !$0.isClosed }
     }
 
-    /// Drops output that is not read soon, because the program is told to end.
-    ///
-    /// A reader may pause for one second and has five seconds in all.
+    /// Drops output that is not read soon, because the program is told to end: a reader may pause for one second and has
+    /// five seconds in all.
     func hurry() {
         let isFirst = state.withLock { state in
             defer { state.isHurrying = true }

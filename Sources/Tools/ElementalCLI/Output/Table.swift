@@ -85,9 +85,7 @@ extension String {
     /// How many columns of a terminal the text takes as ``Console`` shows it, with its escapes.
     var columnCount: Int { printable.unicodeScalars.reduce(0) { $0 + $1.columnCount } }
 
-    func padded(to count: Int) -> String {
-        self + String(repeating: " ", count: max(0, count - columnCount))
-    }
+    func padded(to count: Int) -> String { self + String(repeating: " ", count: max(0, count - columnCount)) }
 
     /// The text, cut and followed by "..." if it takes more columns than that.
     func cut(to columns: Int) -> String {

@@ -21,12 +21,10 @@ struct InfoCommand: ReportingCommand {
 
     @OptionGroup var output: OutputOptions
 
-    private static let mostEvents = 1000
-
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, .counted) { [self] in
             let recording = try await Recording(path: file)
-            let events = try await recording.events(atMost: Self.mostEvents)
+            let events = try await recording.events(atMost: 1000)
             await console.emit(RecordingInfo(recording: recording, events: events))
         }
     }

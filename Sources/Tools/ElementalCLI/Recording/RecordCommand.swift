@@ -117,10 +117,6 @@ struct RecordOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
 
     /// Which of the words are targets, and which are names of elements: those behind `--to`, if there are any before it.
-    ///
-    /// - Parameters:
-    ///   - words: all arguments that belong to no option, in their order.
-    ///   - arguments: the command line, without the program's name.
     static func split(_ words: [String], _ arguments: [String]) -> (targets: [String], names: [String]) {
         guard let command = arguments.firstIndex(of: "record") else { return (words, []) }
         let rest = arguments[(command + 1)...]

@@ -94,8 +94,6 @@ struct ReplayCommand: ReportingCommand {
         return recording
     }
 
-    // MARK: - As services
-
     private func publish(_ recording: Recording, _ console: Console) async throws {
         guard recording.services.count == 1 || (hosting.service.name == nil && hosting.service.port == 0) else {
             throw CommandFailure(
@@ -133,8 +131,6 @@ struct ReplayCommand: ReportingCommand {
         guard let first = hosts.first else { return try await body() }
         try await first.run { try await run(hosts.dropFirst(), body) }
     }
-
-    // MARK: - Into a service
 
     private func send(_ target: Target, _ console: Console) async throws {
         let recording = try await openFile()

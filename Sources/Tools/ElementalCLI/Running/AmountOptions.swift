@@ -19,8 +19,6 @@ struct AmountOptions: ParsableArguments {
     var counter: Countdown { Countdown(count ?? .max) }
 
     /// Throws if fewer than `--count` have been printed, unless the task was cancelled.
-    ///
-    /// - Parameter remaining: the counter that ``counter`` returned.
     func expectAll(_ remaining: Countdown, of items: String, code: String = "timedOut") throws {
         guard let count, remaining.value > 0 else { return }
         try Task.checkCancellation()

@@ -5,9 +5,7 @@ import Support
 enum Interruption {
     /// From now on Ctrl-C and SIGTERM no longer kill the process but wait for ``run(_:_:_:)``. For commands that have
     /// something to clean up even before that.
-    static func trap() async {
-        await EndRequest.shared.trapSignals { StandardStreams.shared.hurry() }
-    }
+    static func trap() async { await EndRequest.shared.trapSignals { StandardStreams.shared.hurry() } }
 
     /// What a command does, which decides what an interruption means for it.
     enum Work: Sendable {

@@ -73,9 +73,7 @@ struct NewestLines {
         lines = LineCutter(limit: limit)
     }
 
-    /// Takes the next piece of the stream.
-    ///
-    /// - Returns: the lines that are complete now, and whether there were more of which only the newest are left.
+    /// Takes a piece, and returns the lines that are complete now, and whether they are only the newest of more.
     mutating func take(_ bytes: UnsafeRawBufferPointer) -> (lines: [LineCutter.Line], isFlood: Bool) {
         var rest = bytes[...]
         var count = 0

@@ -120,9 +120,7 @@ final class CommandProcess: Sendable {
             Descriptor.close(pipes.output.read)
             Descriptor.close(pipes.errors.read)
         }
-        for descriptor in [pipes.input.write, pipes.output.read, pipes.errors.read] {
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        }
+        for descriptor in pipes.ownEnds { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
         if keepsInput { state.withLock { $0.input = pipes.input.write } } else if rest.isEmpty { closeInput() }
         var buffer = [UInt8](repeating: 0, count: Self.pieceByteCount)
         var endTime: ContinuousClock.Instant?
@@ -171,9 +169,7 @@ final class CommandProcess: Sendable {
     }
 
     private struct Pipes {
-        let input: (read: Int32, write: Int32)
-        let output: (read: Int32, write: Int32)
-        let errors: (read: Int32, write: Int32)
+        let input, output, errors: (read: Int32, write: Int32)
 
         init() throws {
             var made: [(read: Int32, write: Int32)] = []
@@ -186,40 +182,33 @@ final class CommandProcess: Sendable {
             (input, output, errors) = (made[0], made[1], made[2])
         }
 
-        func closeChildsEnds() {
-            for end in [input.read, output.write, errors.write] { Descriptor.close(end) }
-        }
-
-        func closeOwnEnds() {
-            for end in [input.write, output.read, errors.read] { Descriptor.close(end) }
-        }
+        var childsEnds: [Int32] { [input.read, output.write, errors.write] }
+        var ownEnds: [Int32] { [input.write, output.read, errors.read] }
     }
 
     private func start() throws -> (pid_t, Pipes) {
         try Self.starting.withLock {
             let pipes = try Pipes()
-            defer { pipes.closeChildsEnds() }
+            defer { pipes.childsEnds.forEach(Descriptor.close) }
             // The watcher is there before the command: nobody would end one that outlives this program meanwhile.
             let watcher = CommandWatcher.shared
             do {
                 let pid = try state.withLock { state in
                     if state.isStopped { throw End.stopped }
-                    let pid = try Self.spawn(text, [pipes.input.read, pipes.output.write, pipes.errors.write])
+                    let pid = try Self.spawn(text, pipes.childsEnds)
                     state.pid = pid
                     watcher.add(pid)
                     return pid
                 }
                 return (pid, pipes)
             } catch {
-                pipes.closeOwnEnds()
+                pipes.ownEnds.forEach(Descriptor.close)
                 throw error
             }
         }
     }
 
-    /// Starts a shell in a process group of its own.
-    ///
-    /// - Parameter descriptors: its standard input, output and error.
+    /// Starts a shell with this standard input, output and error, in a process group of its own.
     @discardableResult
     static func spawn(_ text: String, _ descriptors: [Int32]) throws -> pid_t {
         #if canImport(Darwin)

@@ -40,7 +40,5 @@ struct PseudoTerminalOptions: ParsableArguments {
             "With --pty: make a symbolic link to it, so that its name stays the same.", valueName: "path"))
     var link: String?
 
-    func validate() throws {
-        guard link == nil || pty else { throw ValidationError("--link goes with --pty") }
-    }
+    func validate() throws { guard link == nil || pty else { throw ValidationError("--link goes with --pty") } }
 }

@@ -54,8 +54,6 @@ extension ConsoleEvent where Self == Notice {
         }
     }
 
-    /// A client connected to the service.
-    ///
     /// - Parameter fingerprint: the identity that it has proven; `nil` for a client that is not paired.
     static func clientConnected(
         _ service: String, client: String, address: String, role: Role, fingerprint: Fingerprint?
@@ -91,11 +89,7 @@ struct ClientValueEvent: ConsoleEvent {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A pairing window is open, and this is what the client enters.
-    ///
-    /// - Parameters:
-    ///   - role: the most that the client gets.
-    ///   - isResult: whether it was asked for.
+    /// A pairing window is open, and this is what the client enters. It gets that role at the most.
     static func pairingOpened(
         _ service: String, _ secret: PairingSecret, for time: Duration, role: Role, command: String,
         isResult: Bool = false

@@ -9,9 +9,7 @@ struct CertificateOptions: ParsableArguments {
             valueName: "file"))
     var files: [String] = []
 
-    func validate() throws {
-        if files.contains("") { throw ValidationError("--trust takes the name of a file") }
-    }
+    func validate() throws { if files.contains("") { throw ValidationError("--trust takes the name of a file") } }
 
     /// The maximum length of a file: many times the size of a system's whole trust store.
     private static let maximumByteCount = 4 * 1024 * 1024

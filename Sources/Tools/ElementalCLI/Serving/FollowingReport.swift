@@ -63,8 +63,6 @@ struct FollowingReport: Sendable {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// The state of a followed service has changed.
-    ///
     /// - Parameter reason: why it is not connected, as a code, and `message` for people.
     static func serviceState(
         _ key: ServiceKey, _ state: String, _ reason: String? = nil, _ message: String? = nil, _ delay: Duration? = nil
@@ -102,8 +100,6 @@ extension ConsoleEvent where Self == Notice {
                 : "\(count) services exceed the limit and are not followed; name the ones to follow")
     }
 
-    /// A web server answers.
-    ///
     /// - Parameters:
     ///   - tokenFile: the file with the token that is needed; `nil` if none is needed.
     ///   - isTokenHidden: whether the address lacks the token.

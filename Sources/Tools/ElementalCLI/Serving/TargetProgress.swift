@@ -22,8 +22,6 @@ struct TargetProgress: Sendable {
     }
 
     /// Why not all targets are connected, with the code that decides the exit status; `nil` if all are.
-    ///
-    /// - Parameter message: says it of the targets with these names.
     func failure(_ message: (_ missing: String) -> String) -> CommandFailure? {
         let missing = missing
         let codes = state.withLock { state in

@@ -10,9 +10,7 @@ struct HubClient: Sendable {
     private let events: AsyncStream<ConnectionEvent>
     private let console: Console
 
-    /// Connects, runs `body` and closes the connection however that ends.
-    ///
-    /// - Parameter prepare: sets handlers before anything can arrive.
+    /// Connects once `prepare` has set handlers, runs `body` and closes the connection however that ends.
     static func with(
         _ url: String, _ connection: HubConnection, _ console: Console,
         prepare: (HubConnection) -> Void = { _ in }, _ body: (HubClient) async throws -> Void
@@ -28,10 +26,8 @@ struct HubClient: Sendable {
         }
     }
 
-    /// Reports the connection's events until it ends or the task is cancelled.
-    ///
-    /// - Parameter reconnected: called after each reconnection.
-    /// - Returns: the error that ended the connection; `nil` if it ended normally or the task was cancelled.
+    /// Reports the connection's events until it ends, and returns the error that ended it; `nil` if it ended normally or
+    /// the task was cancelled.
     func reportUntilClosed(reconnected: @Sendable () async -> Void = {}) async -> SignalRError? {
         for await event in events {
             switch event {

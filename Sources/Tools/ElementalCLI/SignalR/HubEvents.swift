@@ -4,9 +4,6 @@ import SignalR
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// The state of the connection to a hub changed.
-    ///
-    /// - Parameter key: the service that is bridged over this connection.
     static func hub(
         _ url: String, _ event: ConnectionEvent, over transport: TransportKind? = nil, _ key: ServiceKey? = nil
     ) -> Notice {
@@ -33,8 +30,6 @@ extension ConsoleEvent where Self == Notice {
 
     static func sentCall(_ method: String) -> Notice { Notice("sent", [("method", .string(method))], "sent \(method)") }
 
-    /// A bridge to a hub begins, and this is who controls the service thereby.
-    ///
     /// - Parameter role: what the service has granted; `nil` if the connection is not encrypted.
     static func bridging(_ key: ServiceKey, to url: String, controls: Bool, _ role: Role?) -> Notice {
         Notice(

@@ -56,8 +56,6 @@ struct HubOptions: ParsableArguments {
         try checked("\(what): ") { try HubConnection.check(url: url) }
     }
 
-    private static let longestToken = 65536
-
     /// A connection to the hub that has not been started.
     func connection(to url: String, _ output: OutputOptions, reconnects: Bool) async throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
@@ -76,7 +74,7 @@ struct HubOptions: ParsableArguments {
     /// The token, or the content of the file that it names.
     private static func read(_ token: String, _ timeout: Duration) async throws -> String {
         guard token.hasPrefix("@") else { return token }
-        let content = try await FileContent.read(String(token.dropFirst()), atMost: longestToken, timeout: timeout)
+        let content = try await FileContent.read(String(token.dropFirst()), atMost: 65536, timeout: timeout)
         return String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
     }
 }
@@ -88,9 +86,7 @@ struct HubHeader: Sendable {
 
     init(parsing text: String) throws(ValidationError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[0].isEmpty else {
-            throw ValidationError("write it as 'NAME: VALUE'")
-        }
+        guard parts.count == 2, !parts[0].isEmpty else { throw ValidationError("write it as 'NAME: VALUE'") }
         // Any other character could begin another header.
         guard String(parts[0]).isHeaderName else {
             throw ValidationError("'\(parts[0].excerpt)' is not a valid header name")
@@ -106,12 +102,7 @@ struct HubHeader: Sendable {
 enum HubEncoding: String, ExpressibleByArgument, CaseIterable, Sendable {
     case json, messagepack
 
-    var hubProtocol: HubProtocol {
-        switch self {
-        case .json: .json
-        case .messagepack: .messagePack
-        }
-    }
+    var hubProtocol: HubProtocol { self == .json ? .json : .messagePack }
 }
 
 enum HubTransport: String, ExpressibleByArgument, CaseIterable, Sendable {

@@ -78,9 +78,7 @@ enum CommandStatus: Int32, CaseIterable {
     /// Which status a command with several failures has: the first of these.
     private static let precedence: [CommandStatus] = [.otherIdentity, .notAuthorised, .notFound, .timedOut, .refused]
 
-    static func decisive(_ codes: some Sequence<String>) -> String? {
-        codes.min { rank(of: $0) < rank(of: $1) }
-    }
+    static func decisive(_ codes: some Sequence<String>) -> String? { codes.min { rank(of: $0) < rank(of: $1) } }
 
     private static func rank(of code: String) -> Int {
         precedence.firstIndex(of: CommandStatus(code: code)) ?? precedence.count

@@ -22,6 +22,13 @@ enum Descriptor {
         return Support.connect(descriptor, start, socklen_t(address.count))
     }
 
+    /// The size of the terminal there; 80 by 24 if it is not known.
+    static func terminalSize(_ descriptor: Int32) -> (columns: Int, rows: Int) {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return (80, 24) }
+        return (Int(size.ws_col), size.ws_row > 0 ? Int(size.ws_row) : 24)
+    }
+
     /// Makes a pipe that child processes do not inherit.
     static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [-1, -1]

@@ -15,10 +15,7 @@ final class EndRequest: Sendable {
 
     func noteBrokenPipe() { made.open() }
 
-    /// Waits for the request.
-    ///
-    /// - Parameter signalsOnly: whether to ignore that a reader has gone.
-    /// - Returns: `false` if the task was cancelled first.
+    /// Waits for the request, perhaps ignoring that a reader has gone; returns `false` if the task was cancelled first.
     func wait(signalsOnly: Bool) async -> Bool { await (signalsOnly ? signalled : made).wait() }
 
     /// From now on Ctrl-C and SIGTERM do not kill the process but make this request. A second signal, at least 250 ms
@@ -34,7 +31,5 @@ final class EndRequest: Sendable {
         }
     }
 
-    func noteHangup() {
-        if signal == nil { EndSignals.shared.take(SIGHUP) }
-    }
+    func noteHangup() { if signal == nil { EndSignals.shared.take(SIGHUP) } }
 }

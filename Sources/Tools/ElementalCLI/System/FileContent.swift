@@ -9,9 +9,7 @@ import Foundation
 enum FileContent {
     /// Reads a file, or a pipe such as `/dev/stdin`, on a thread of its own, which may block.
     ///
-    /// - Parameters:
-    ///   - limit: the most bytes that the file may have. No more than these are read.
-    ///   - timeout: how long to wait for the next bytes of a pipe or device.
+    /// - Parameter timeout: how long to wait for the next bytes of a pipe or device.
     static func read(_ path: String, atMost limit: Int, timeout: Duration) async throws -> Data {
         try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
@@ -19,6 +17,11 @@ enum FileContent {
     /// The names in a folder; none if it cannot be listed. It may block.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    }
+
+    /// The text of a file of the system's; `nil` if it cannot be read. It may block.
+    static func text(of path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Foundation is not used here: it reads only 4 KiB of files in /proc (Swift 6.3.1 on Linux), and nothing of a pipe.

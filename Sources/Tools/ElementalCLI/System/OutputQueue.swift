@@ -63,9 +63,7 @@ final class OutputQueue: Sendable {
     }
 
     /// Waits until there is room for more, or the task is cancelled.
-    func waitForRoom() async {
-        if !hasRoom() { await wait(untilAtMost: Self.lowMark) }
-    }
+    func waitForRoom() async { if !hasRoom() { await wait(untilAtMost: Self.lowMark) } }
 
     func waitUntilEmpty() async { await wait(untilAtMost: 0) }
 
@@ -77,8 +75,6 @@ final class OutputQueue: Sendable {
             state.byteCount = 0
         }
     }
-
-    // MARK: - Waiting
 
     private func wait(untilAtMost threshold: Int) async {
         let isReached: Latch? = state.withLock { state in
@@ -100,8 +96,6 @@ final class OutputQueue: Sendable {
             }
         }
     }
-
-    // MARK: - Writing
 
     private func write() {
         var batch = Batch()

@@ -1,15 +1,13 @@
 import Elemental
 import Support
 
-/// The input settings of the terminal at standard input.
+/// The input settings of the terminal at standard input, if that is one.
 struct TerminalSettings {
     /// The original settings while they are changed. They are restored when the process exits, however early.
     private static let before = Locked<termios?>(nil)
 
     /// Delivers keys as they are pressed and does not echo them. Ctrl-C remains a signal; Ctrl-Z, Ctrl-\ and flow control
     /// are off.
-    ///
-    /// Does nothing if standard input is not a terminal.
     func makeRaw() {
         change(TCSADRAIN) { settings in
             settings.c_lflag &= ~tcflag_t(ICANON | ECHO | IEXTEN)
@@ -24,8 +22,6 @@ struct TerminalSettings {
     }
 
     /// Does not echo what is typed, except for the end of a line, and drops what was typed before.
-    ///
-    /// Does nothing if standard input is not a terminal.
     func hideInput() {
         change(TCSAFLUSH) { settings in
             settings.c_lflag &= ~tcflag_t(ECHO)

@@ -75,9 +75,7 @@ extension ConsoleEvent where Self == Notice {
 
 extension TrustedClient {
     /// The services that the client may use, sorted; `nil` for all.
-    fileprivate var serviceNames: [String]? {
-        if case .named(let names) = services { names.sorted() } else { nil }
-    }
+    fileprivate var serviceNames: [String]? { if case .named(let names) = services { names.sorted() } else { nil } }
 
     fileprivate var row: [Styled] {
         [
