@@ -34,7 +34,7 @@ extension DisconnectReason {
 
 extension Client {
     /// Reports the connection, and its losses and returns while `body` runs.
-    func reportingConnection(_ console: Console, _ body: () async throws -> Void) async throws {
+    func reportingConnection(_ body: () async throws -> Void) async throws {
         await console.emit(.connected(device.key, address: device.addressText))
         guard let events else { return try await body() }
         let reporting = Task {
@@ -53,7 +53,7 @@ extension Client {
     }
 
     /// Reports the connection's end.
-    func reportEnd(_ console: Console) async throws {
+    func reportEnd() async throws {
         let reason = try await device.waitUntilDisconnected()
         await console.emit(.disconnected(device.key, reason))
         if !reason.isExpected { throw Self.ended(device, reason) }

@@ -29,10 +29,10 @@ struct ConnectCommand: ReportingCommand {
                 $0.wantsValues = true
                 $0.reconnection = reconnection.policy
             } run: { client in
-                try await client.reportingConnection(console) {
+                try await client.reportingConnection {
                     // The current values have arrived before the first command asks for them.
                     try? await client.device.waitUntilHandled(timeout: output.limit)
-                    try await InteractiveSession(client: client, console: console, timeout: output.limit).run()
+                    try await InteractiveSession(client: client, timeout: output.limit).run()
                 }
             }
         }

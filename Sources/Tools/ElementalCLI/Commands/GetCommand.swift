@@ -43,7 +43,7 @@ struct GetCommand: ReportingCommand {
                 $0.onValue = { arrival.yield() }
             } run: { client in
                 client.device.onDisconnect { _, _ in arrival.finish() }
-                try await client.printValues(names, arrivals, timeout: output.limit, raw: raw, console)
+                try await client.printValues(names, arrivals, timeout: output.limit, raw: raw)
             }
         }
     }
@@ -52,9 +52,7 @@ struct GetCommand: ReportingCommand {
 extension Client {
     /// Prints the elements' newest values, waiting for those that have not arrived. Without names, those that the service
     /// has set; an older service does not tell when it has sent them.
-    func printValues(
-        _ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool, _ console: Console
-    ) async throws {
+    func printValues(_ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool) async throws {
         let wanted = try readable(names)
         for element in wanted where raw && element.type != .string && element.type != .data {
             throw CommandFailure(

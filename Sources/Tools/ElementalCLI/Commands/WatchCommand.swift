@@ -100,10 +100,10 @@ struct WatchCommand: ReportingCommand {
             $0.wantsValues = true
             $0.reconnection = reconnection.policy
         } run: { client in
-            try await client.reportingConnection(client.console) {
+            try await client.reportingConnection {
                 let wanted = try await wanted(of: client)
                 try await Interruption.limit(to: amount.time?.duration) {
-                    try await client.watch(wanted, remaining, client.console)
+                    try await client.watch(wanted, remaining)
                 }
             }
         }
@@ -135,12 +135,12 @@ struct WatchCommand: ReportingCommand {
 
 extension Client {
     /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
-    func watch(_ wanted: Set<Int8>?, _ remaining: Countdown, _ console: Console) async throws {
+    func watch(_ wanted: Set<Int8>?, _ remaining: Countdown) async throws {
         guard let values else { return }
         for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
             await console.emit(ValueEvent(arrived: arrived, key: device.key))
             if remaining.decrement() == 0 { return }
         }
-        if !Task.isCancelled { try await reportEnd(console) }
+        if !Task.isCancelled { try await reportEnd() }
     }
 }

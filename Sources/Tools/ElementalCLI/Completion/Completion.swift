@@ -34,8 +34,8 @@ struct Completion: Sendable {
 
     /// Writes the answer if the arguments are those of a completion script, or the script if they ask for it.
     ///
-    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what bash puts a
-    ///   candidate in the place of; or `--generate-completion-script SHELL`.
+    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what
+    ///   bash puts a candidate in the place of; or `--generate-completion-script SHELL`.
     /// - Returns: whether they were.
     static func answer(_ arguments: [String], help: @autoclosure () -> String) async -> Bool {
         guard arguments.count >= 2, let shell = TypedLine.Shell(rawValue: arguments[1]) else { return false }

@@ -130,8 +130,7 @@ struct DashboardCommand: ReportingCommand {
             } else {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }
-            var web = try await webOptions(secret)
-            web.onListening = { console.offer(.port($1, $0)) }
+            let web = try await webServer(secret, console)
             let dashboard = DashboardServer(
                 followed.follower, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,
@@ -148,10 +147,8 @@ struct DashboardCommand: ReportingCommand {
 
     private static let longestPEM = 1 << 20
 
-    private func webOptions(_ secret: AccessToken) async throws -> WebServerOptions {
-        var options = WebServerOptions()
-        options.port = port
-        listening.apply(to: &options)
+    private func webServer(_ secret: AccessToken, _ console: Console) async throws -> WebServerOptions {
+        var options = listening.webServer(port: port, console)
         if let host { options.hosts = [host] }
         options.publicOrigin = origin
         options.token = secret.text

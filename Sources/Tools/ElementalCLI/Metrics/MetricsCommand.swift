@@ -94,13 +94,10 @@ struct MetricsCommand: ReportingCommand {
     private static let pingInterval: Duration = .seconds(5)
 
     private func serve(_ metrics: ServiceMetrics, of follower: Follower, _ console: Console) async throws {
-        var options = WebServerOptions()
-        options.port = port
-        listening.apply(to: &options)
+        var options = listening.webServer(port: port, console)
         options.hosts = Set(host)
         if !listening.isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
         options.token = try await token.read(output)
-        options.onListening = { console.offer(.port($1, $0)) }
         var routes = WebRoutes()
         routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
         let server = WebServer(options, routes: routes, logger: output.logger)

@@ -23,7 +23,7 @@ struct ClientSecurityOptions: ParsableArguments {
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
     ///
-    /// - Parameter makesIdentity: whether to make an identity where there is none, for a program that can be paired while it runs.
+    /// - Parameter makesIdentity: whether to make one where there is none, for a program that can be paired while it runs.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
         let state = deputy.map { self.state.below($0.name) } ?? self.state
         var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: deputy == nil)

@@ -73,7 +73,7 @@ extension JSONText {
 
     /// Why something failed: a code for programs and words for people.
     static func members(_ error: any Error) -> Members {
-        let failure = error as? CommandFailure ?? CommandFailure(error)
+        let failure = CommandFailure(error)
         return members(failure.code, because: failure.description)
     }
 

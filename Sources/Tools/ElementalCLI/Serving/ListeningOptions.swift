@@ -34,9 +34,14 @@ struct ListeningOptions: ParsableArguments {
     /// Whether only this machine's programs reach it.
     var isLoopback: Bool { address.map { $0 == "localhost" || ComparableHost($0).isLoopback } ?? true }
 
-    func apply(to options: inout WebServerOptions) {
+    /// The options of a web server that listens there, and tells when it no longer does.
+    func webServer(port: Int, _ console: Console) -> WebServerOptions {
+        var options = WebServerOptions()
+        options.port = port
         if let address { options.host = address }
         options.acceptsOwnAddresses = address == "0.0.0.0" || address == "::"
+        options.onListening = { console.offer(.port($1, $0)) }
+        return options
     }
 }
 

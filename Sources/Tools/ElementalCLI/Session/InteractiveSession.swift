@@ -5,10 +5,10 @@ import Support
 /// Runs commands from standard input while values from a service are printed.
 struct InteractiveSession: Sendable {
     let client: Client
-    let console: Console
     let timeout: Duration
     /// The elements whose values are printed.
     private let watched = Locked<Set<Int8>>([])
+    private var console: Console { client.console }
 
     /// Runs until the input, the session or the connection ends.
     func run() async throws {
@@ -26,7 +26,7 @@ struct InteractiveSession: Sendable {
             return try await group.next() ?? false
         }
         console.streams.endPrompt()
-        if hasEnded, !Task.isCancelled { try await client.reportEnd(console) }
+        if hasEnded, !Task.isCancelled { try await client.reportEnd() }
     }
 
     private func printValues() async {

@@ -13,7 +13,7 @@ struct SecretEntry: Sendable {
     /// More than a pairing link has.
     static let longestLine = 4096
 
-    /// What was entered. A person at a terminal is asked again for what cannot be a code. That is not an attempt: nothing is sent.
+    /// What was entered. A person at a terminal is asked again for what cannot be a code; that sends nothing.
     func secret(for request: PairingRequest) async throws(CommandFailure) -> PairingSecret? {
         if let given { return try Self.parse(given, request) }
         let isTerminal = isatty(STDIN_FILENO) == 1

@@ -17,12 +17,8 @@ struct TrustListCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func perform(_ console: Console) async throws {
-        let peers: TrustedPeers
-        if let state = try await state.openExisting() {
-            peers = try await Blocking.run { try state.trust.read() }
-        } else {
-            peers = TrustedPeers()
-        }
+        let state = try await state.openExisting()
+        let peers = try await Blocking.run { try state?.trust.read() ?? TrustedPeers() }
         let clients = peers.clients.sorted { $0.name < $1.name }
         let services = peers.services.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }
         let events = clients.map { Notice.trusted($0) } + services.map { Notice.trusted($0) }
