@@ -107,11 +107,11 @@ public final class OSCBridge: Sendable {
         } catch {
             result = .failure(error)
         }
+        // They have this bridge.
+        await open.withLock { $0.take() }?.sockets.close()
         await loop.run { core.value.end() }
         await web.stop()
         bound.withLock { $0 = nil }
-        // They have this bridge.
-        open.withLock { $0 = nil }
         try? await group.shutdownGracefully()
         try result.get()
     }
@@ -147,36 +147,29 @@ public final class OSCBridge: Sendable {
             sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop, core, tell: tell)
         }
         open.withLock { $0 = (sockets, queryPort) }
-        do {
-            for destination in options.feedback {
-                guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address)
-                else {
-                    throw OSCBridgeError(
-                        "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
-                }
-                await loop.run { core.value.surfaces.addNamed(address, channel) }
+        for destination in options.feedback {
+            guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address) else {
+                throw OSCBridgeError(
+                    "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
             }
-            events.emit(.listening(port: sockets.port, queryPort: queryPort))
-            follower.onEvent(on: loop) { core.value.take($0) }
-            let publishers = try publishers(port: sockets.port, queryPort)
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                for publisher in publishers {
-                    group.addTask { [events] in
-                        publisher.start()
-                        for await event in publisher.events() { Self.tell(event, to: events) }
-                    }
-                }
-                group.addTask { [follower] in try await follower.run() }
-                defer { group.cancelAll() }
-                // Publishers end only when they are stopped.
-                for try await _ in group where Task.isCancelled { break }
-            }
-            for publisher in publishers { await publisher.stop() }
-        } catch {
-            await sockets.close()
-            throw error
+            await loop.run { core.value.surfaces.addNamed(address, channel) }
         }
-        await sockets.close()
+        events.emit(.listening(port: sockets.port, queryPort: queryPort))
+        follower.onEvent(on: loop) { core.value.take($0) }
+        let publishers = try publishers(port: sockets.port, queryPort)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for publisher in publishers {
+                group.addTask { [events] in
+                    publisher.start()
+                    for await event in publisher.events() { Self.tell(event, to: events) }
+                }
+            }
+            group.addTask { [follower] in try await follower.run() }
+            defer { group.cancelAll() }
+            // Publishers end only when they are stopped.
+            for try await _ in group where Task.isCancelled { break }
+        }
+        for publisher in publishers { await publisher.stop() }
     }
 
     /// A program has opened a WebSocket. On the web server's event loop.

@@ -48,7 +48,6 @@ final class BridgeCore {
         surfaces.isUnderWay = { [weak self] key in self?.isUnderWay(key) == true }
     }
 
-    /// Nothing is sent any more.
     func end() {
         hasEnded = true
         rounds.end()
@@ -175,7 +174,6 @@ final class BridgeCore {
         surfaces.flush()
     }
 
-    /// The element of a key, unless it is gone.
     private func find(_ key: Surface.ElementKey) -> (service: BridgedService, position: Int)? {
         guard let service = services.values.first(where: { $0.own.number == key.service }),
             let position = service.elements.firstIndex(where: { $0.definition.id == key.id })
@@ -199,7 +197,6 @@ final class BridgeCore {
 
     // MARK: - Problems
 
-    /// The most problems of an element that are told.
     private static let mostTold = 16
 
     /// A flood of one problem is told once, until the service is connected again.

@@ -10,7 +10,6 @@ struct DatagramSockets: Sendable {
 
     /// The next power of two above the largest datagram.
     private static let receiveByteCount = 1 << 16
-    /// How many datagrams are read at once.
     private static let batchCount = 8
 
     /// - Parameter isOpen: whether other machines reach them.
@@ -66,7 +65,6 @@ struct DatagramSockets: Sendable {
         }
     }
 
-    /// The socket that reaches an address; `nil` if none does.
     func channel(to address: SocketAddress) -> (any Channel)? {
         channels.map(\.channel).first { $0.localAddress?.protocol == address.protocol }
     }
