@@ -49,7 +49,6 @@ extension MQTTBridge {
     }
 }
 
-/// The topics under which something of a service is retained.
 private struct RetainedTopics: Sendable {
     let filters: [String]
     /// What a topic that came has to begin with, or to be.

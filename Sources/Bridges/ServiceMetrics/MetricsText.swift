@@ -1,3 +1,4 @@
+internal import Elemental
 internal import ElementalWire
 
 /// Metrics in Prometheus' text format, version 0.0.4.
@@ -53,6 +54,65 @@ struct MetricLabels: Sendable, Hashable {
     static func == (a: MetricLabels, b: MetricLabels) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
 
     func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
+}
+
+extension MetricsText {
+    /// The metrics of services, in any order but always the same. Equal services give equal texts, and no series comes
+    /// twice.
+    init(_ services: [ServiceSeries]) {
+        var used: Set<MetricLabels> = []
+        let services = services.filter { used.insert($0.labels).inserted }.map { (series: $0, traffic: $0.traffic) }
+        begin("elemental_up", .gauge, "Whether the service is connected: 1 if it is, 0 if not.")
+        for (series, _) in services { add("elemental_up", series.labels, series.isUp ? 1 : 0) }
+        begin("elemental_connections", .gauge, "How many services are connected.")
+        add("elemental_connections", MetricLabels(), services.lazy.filter(\.series.isUp).count)
+        func count(_ name: String, _ help: String, _ value: (ServiceSeries, DeviceStatistics) -> Int) {
+            begin(name, .counter, help)
+            for (series, traffic) in services { add(name, series.labels, value(series, traffic.statistics)) }
+        }
+        count("elemental_reconnections_total", "How often the service was connected again.") { series, _ in
+            series.reconnectionCount
+        }
+        addElements(services.flatMap(\.series.elements))
+        count("elemental_messages_received_total", "Values received from the service.") { $1.messagesReceived }
+        count("elemental_messages_sent_total", "Values sent to the service.") { $1.messagesSent }
+        count("elemental_bytes_received_total", "Bytes received from the service.") { $1.bytesReceived }
+        count("elemental_bytes_sent_total", "Bytes sent to the service.") { $1.bytesSent }
+        let dropped = "elemental_messages_dropped_total"
+        begin(
+            dropped, .counter,
+            "Values that were dropped: malformed, unknown, rejected, outdated or overrun ones and forged datagrams that "
+                + "were received, replaced ones and datagrams that were not sent.")
+        for (series, traffic) in services {
+            for count in MetricsSample.counts {
+                guard let reason = count.reason else { continue }
+                add(dropped, series.labels.with("reason", reason), traffic[keyPath: count.path])
+            }
+        }
+        let roundTrips = "elemental_round_trip_seconds"
+        begin(roundTrips, .histogram, "How long pings to the service and back took, in seconds.")
+        for (series, _) in services { series.roundTrips.write(roundTrips, series.labels, to: &self) }
+    }
+
+    private mutating func addElements(_ elements: [ElementSeries]) {
+        begin(
+            "elemental_element_value", .gauge,
+            "The newest value of the element in its unit; of a bool 1 or 0; of a vector one for each component.")
+        for element in elements {
+            element.value?.forEachNumber { component, number in
+                let labels = element.labels.with("component", component).with("unit", element.definition.unit)
+                add("elemental_element_value", labels, number)
+            }
+        }
+        begin(
+            "elemental_element_updated_timestamp_seconds", .gauge,
+            "When the element's newest value arrived, in seconds since 1970.")
+        for element in elements {
+            guard let updated = element.updated else { continue }
+            let time = MetricsText.number((updated * 1000).rounded() / 1000)
+            add("elemental_element_updated_timestamp_seconds", element.labels, time)
+        }
+    }
 }
 
 extension ElementValue {

@@ -53,7 +53,7 @@ package final class ServiceMetrics: Sendable {
     /// catalogue's that of the elements.
     package func text() -> [UInt8] {
         // Only a reference is taken while events wait.
-        MetricsSnapshot(services.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)).text
+        MetricsText(services.withLock { $0 }.sorted { $0.key < $1.key }.map(\.value)).bytes
     }
 
     package static let contentType = "text/plain; version=0.0.4; charset=utf-8"

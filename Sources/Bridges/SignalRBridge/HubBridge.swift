@@ -145,8 +145,6 @@ public final class HubBridge: Sendable {
         return Task.isCancelled ? nil : device.disconnectReason
     }
 
-    // MARK: - Values
-
     private func take(_ value: ElementValue, of element: ElementDefinition) {
         guard echoes.isNews(value, of: element) else { return }
         if !toHub.add(value, of: element) { drop(element, isForService: false) }
@@ -176,8 +174,6 @@ public final class HubBridge: Sendable {
             "this bridge only shows: set BridgeOptions.setsElements, or --control on the command line")
         tell(.notPassed(error), element, true)
     }
-
-    // MARK: - The hub
 
     private func follow(_ lifecycle: AsyncStream<ConnectionEvent>) async -> Bool {
         var opened = ContinuousClock.now

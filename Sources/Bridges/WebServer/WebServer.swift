@@ -84,7 +84,6 @@ package final class WebServer: Sendable {
         _ = await empty.wait(options.limits.stopTimeout, on: eventLoop)
     }
 
-    /// The open connections, and those of them that are WebSockets.
     package func counts() async -> (connections: Int, sockets: Int) {
         await eventLoop.run { [core] in (core.value.connectionCount, core.value.socketCount) }
     }

@@ -22,7 +22,6 @@ final class Board {
     private(set) var services: [UInt32: BoardService] = [:]
     private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
-    /// Services whose values have changed since the last tick.
     private var changed: [BoardService] = []
     private var viewers: [UInt64: Viewer] = [:]
     private let ticks: Rounds

@@ -6,7 +6,6 @@ internal import WebServer
 
 /// A service as pages see it.
 final class BoardService {
-    /// A value as pages are told it.
     enum Content {
         /// Its JSON.
         case text(ByteBuffer)
@@ -38,7 +37,6 @@ final class BoardService {
     private(set) var device: ElementalDevice?
     private(set) var catalogue: ElementCatalogue?
     private var values: [Int8: Held] = [:]
-    /// The elements whose values have changed since the last tick.
     var changed: Set<Int8> = []
     /// Elements whose value is one that a page has set, and of which the service has said nothing since.
     private var own: Set<Int8> = []
@@ -137,8 +135,6 @@ final class BoardService {
         outdated = []
     }
 
-    // MARK: - Who sets
-
     /// The most pages that are told by number that their value was refused.
     private static let maximumRequestCount = 64
 
@@ -162,8 +158,6 @@ final class BoardService {
         }
         return senders
     }
-
-    // MARK: - What pages are told
 
     /// The elements that have a value.
     var ids: Set<Int8> { Set(values.keys) }
@@ -202,7 +196,6 @@ struct Quality: Sendable, Hashable {
     var lost = 0
 }
 
-/// Makes rates of a device's counts.
 struct QualityMeter {
     private var last: (statistics: DeviceStatistics, time: ContinuousClock.Instant)?
 

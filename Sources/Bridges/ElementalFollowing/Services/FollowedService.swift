@@ -8,7 +8,6 @@ internal import Support
 final class FollowedService: Sendable {
     typealias Teller = @Sendable (FollowerEvent) -> Void
 
-    /// A device that is connected or reconnecting.
     struct Attachment {
         let device: ElementalDevice
         let catalogue: ElementCatalogue

@@ -65,7 +65,6 @@ extension Follower {
     }
 }
 
-/// The values that wait for one consumer.
 final class ValueBuffer: Sendable {
     private struct State {
         var lanes: [ServiceKey: Lanes] = [:]
@@ -126,16 +125,14 @@ final class ValueBuffer: Sendable {
                 state.droppedCount += 1
                 return false
             }
-            func add(to lanes: inout Lanes) -> (isTaken: Bool, isFirst: Bool, byteCount: Int) {
-                let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
-                let isTaken = lanes.add(value, of: element)
-                return (isTaken, wasIdle && isTaken, lanes.waitingByteCount - before)
-            }
-            let added = add(to: &state.lanes[key, default: Lanes(interval: interval, keeping: keeping)])
-            state.byteCount += added.byteCount
-            if !added.isTaken { state.droppedCount += 1 }
-            if added.isFirst { state.turns.append(key) }
-            return added.isFirst
+            var lanes = state.lanes.removeValue(forKey: key) ?? Lanes(interval: interval, keeping: keeping)
+            let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
+            let isTaken = lanes.add(value, of: element)
+            state.byteCount += lanes.waitingByteCount - before
+            state.lanes[key] = lanes
+            if !isTaken { state.droppedCount += 1 }
+            if wasIdle, isTaken { state.turns.append(key) }
+            return wasIdle && isTaken
         }
         if isFirst { arrived.open() }
     }

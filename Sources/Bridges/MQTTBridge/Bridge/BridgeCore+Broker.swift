@@ -99,7 +99,10 @@ extension BridgeCore {
             else { return }
             take(Command(payload: message.payload, component: component), message, position, service)
         case .config(let id):
-            if options.discovery == .homeAssistant, let service = ids[id] { takeConfiguration(message, service) }
+            guard options.discovery == .homeAssistant,
+                let service = services.values.first(where: { $0.own.topics.id == id })
+            else { return }
+            takeConfiguration(message, service)
         case .bridge(let topic): takeAvailability(ofBridge: topic, message.payload)
         case .availability(let path): takeAvailability(of: path, message)
         case .session: takeSession(message)
@@ -109,8 +112,6 @@ extension BridgeCore {
         case nil: break
         }
     }
-
-    // MARK: - Availability
 
     /// The broker has that a service is there, or is not.
     private func takeAvailability(of path: String, _ message: MQTTMessage) {

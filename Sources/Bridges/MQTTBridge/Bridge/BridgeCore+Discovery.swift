@@ -171,8 +171,6 @@ extension BridgeCore {
         }
     }
 
-    // MARK: - Subscriptions
-
     private func filters(of service: BridgedService) -> [String] {
         (options.setsElements ? service.own.topics.commands : [])
             + (options.discovery == .homeAssistant ? [service.own.topics.config.name] : [])

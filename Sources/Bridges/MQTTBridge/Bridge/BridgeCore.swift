@@ -25,17 +25,13 @@ final class BridgeCore {
     private(set) var services: [ServiceKey: BridgedService] = [:]
     /// Services by ``ServiceTopics/path``.
     var paths: [String: BridgedService] = [:]
-    /// Services by ``ServiceTopics/id``.
-    var ids: [String: BridgedService] = [:]
     /// Services that are left out while another one has their topics, in the order in which they came.
     private var excluded: [BridgedService] = []
     var isConnected = false
     var oversized = OversizedValues<ElementKey>()
     /// Publishes everything again after Home Assistant has started.
     var birth: Scheduled<Void>?
-    /// Publishes again what the broker had no room for.
     var repetition: Scheduled<Void>?
-    /// How long the broker has until then.
     private static let repeatTime = TimeAmount.seconds(1)
     /// Whether topics besides those of services were asked for.
     var isSubscribed = false
@@ -124,7 +120,7 @@ final class BridgeCore {
         service.sent.onOutcome = { [weak self, weak service] element, outcome in
             if let self, let service { self.take(outcome, of: element, service) }
         }
-        if let other = paths[topics.path] ?? ids[topics.id] {
+        if let other = paths[topics.path] {
             excluded.append(service)
             emit(
                 .notShown(
@@ -138,7 +134,6 @@ final class BridgeCore {
     private func claim(_ service: BridgedService) {
         services[service.key] = service
         paths[service.own.topics.path] = service
-        ids[service.own.topics.id] = service
     }
 
     /// - Returns: whether there is a service that was left out for the topics of the one that is gone.
@@ -167,7 +162,6 @@ final class BridgeCore {
         disconnected(key)
         services[key] = nil
         paths[service.own.topics.path] = nil
-        ids[service.own.topics.id] = nil
         // Their subscriptions are the same.
         if !showNext(service.own.topics) { unsubscribe(service) }
     }

@@ -35,7 +35,6 @@ struct MQTTReading {
 
 /// What the bridge knows of a service besides its elements.
 struct MQTTService {
-    /// What is published again when the broker has room.
     enum Repeated: Hashable {
         case availability, announcement, stale
     }

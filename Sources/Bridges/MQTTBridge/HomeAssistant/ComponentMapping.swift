@@ -112,8 +112,6 @@ struct ComponentMapping: Sendable {
         "button", "light", "notify", "number", "select", "switch", "text",
     ]
 
-    // MARK: - Numbers
-
     private func addNumber(to component: inout Component) {
         let (low, high) = element.bounds
         component.set("min", .number(low))

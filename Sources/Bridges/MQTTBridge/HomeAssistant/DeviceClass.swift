@@ -28,6 +28,5 @@ enum DeviceClass {
     private static let classes = Dictionary(
         uniqueKeysWithValues: units.flatMap { name, units in units.map { ($0, name) } })
 
-    /// The class of a unit; `nil` for one that may belong to several or is not known.
     static func of(unit: String) -> String? { classes[unit] }
 }

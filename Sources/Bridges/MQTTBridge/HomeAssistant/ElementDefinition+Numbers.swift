@@ -1,7 +1,6 @@
 import Elemental
 internal import ElementalWire
 
-/// What a number's control needs to know.
 extension ElementDefinition {
     /// The least and the greatest value in decimal: those of the range, else of the type. Home Assistant takes 0 and 100
     /// where it is told none, and drops values outside.

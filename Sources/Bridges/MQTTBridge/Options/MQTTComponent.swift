@@ -38,7 +38,6 @@ public struct MQTTComponent: Sendable, Hashable {
         "dev", "device", "o", "origin", "cmps", "components", "object_id", "obj_id", "default_entity_id", "def_ent_id",
     ]
 
-    /// The names of choices that the user gives.
     var options: [String]? {
         (settings["options"] ?? settings["ops"])?.split(separator: "|").map { String($0) }
     }

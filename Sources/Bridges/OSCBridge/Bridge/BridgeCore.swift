@@ -195,8 +195,6 @@ final class BridgeCore {
         if !isOwn { answer(surface, position, service) }
     }
 
-    // MARK: - Problems
-
     private static let mostTold = 16
 
     /// A flood of one problem is told once, until the service is connected again.

@@ -70,8 +70,6 @@ struct QueryTree: Sendable {
         ])
     }
 
-    // MARK: - Nodes
-
     private func full(_ node: Node) -> JSONText {
         .object(Self.order.compactMap { name in attribute(name, node).map { (name, $0) } })
     }

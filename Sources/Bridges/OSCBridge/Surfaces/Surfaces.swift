@@ -99,8 +99,6 @@ final class Surfaces {
 
     func removeAll() { all = [:] }
 
-    // MARK: - Writing
-
     /// Writes an element's message to all surfaces that are known to be there, apart from those that move the element.
     /// ``flush()`` follows.
     func write(_ message: ByteBuffer, of key: Surface.ElementKey) {
@@ -136,8 +134,6 @@ final class Surfaces {
         for channel in unflushed { channel.flush() }
         unflushed.removeAll(keepingCapacity: true)
     }
-
-    // MARK: - Motion
 
     /// A surface moves an element: it and what was named on its host are not told of it until it rests.
     func noteMotion(of key: Surface.ElementKey, to value: ElementValue, by mover: Surface) {

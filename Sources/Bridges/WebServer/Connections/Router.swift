@@ -50,8 +50,6 @@ struct Router {
         return .answer(WebResponse(status: 404, "There is nothing here."))
     }
 
-    // MARK: - Files
-
     private static func answer(_ file: WebFile, _ head: HTTPRequestHead) -> WebResponse {
         let isKnown = head.headers[canonicalForm: "if-none-match"].contains { tag in
             tag == "*" || (tag.hasPrefix("W/") ? tag.dropFirst(2) : tag) == file.tag
@@ -61,8 +59,6 @@ struct Router {
         response.headers = [("Cache-Control", "no-cache"), ("ETag", file.tag)]
         return response
     }
-
-    // MARK: - Generated answers
 
     private mutating func generate(
         _ route: @escaping @Sendable () async -> WebResponse, _ head: HTTPRequestHead, from host: IPAddress,
@@ -77,8 +73,6 @@ struct Router {
             return .answer(WebResponse(status: 429, "Too many wrong tokens.", headers: [("Retry-After", "60")]))
         }
     }
-
-    // MARK: - WebSockets
 
     private func upgrade(_ head: HTTPRequestHead) -> Decision {
         guard head.version == .http1_1, head.has("websocket", in: "upgrade"), head.has("upgrade", in: "connection")

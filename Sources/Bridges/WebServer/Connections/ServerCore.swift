@@ -154,8 +154,6 @@ final class ServerCore {
         }
     }
 
-    // MARK: - Stopping
-
     /// Asks all clients to go.
     func stop() {
         isStopping = true
@@ -167,8 +165,6 @@ final class ServerCore {
         for connection in sockets.values { connection.abort() }
         for entry in channels.values { entry.channel.close(promise: nil) }
     }
-
-    // MARK: - Log
 
     /// One line every ten seconds at most, however much is refused.
     private func warn(

@@ -85,7 +85,6 @@ package struct WebOrigin: Sendable, CustomStringConvertible {
 
     private var port: Int { authority.port ?? (isSecure ? 443 : 80) }
 
-    /// Whether a Host names it.
     func isAsked(by asked: WebAuthority) -> Bool {
         asked.host == authority.host && asked.port ?? (isSecure ? 443 : 80) == port
     }

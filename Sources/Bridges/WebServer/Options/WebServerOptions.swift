@@ -1,6 +1,5 @@
 package import Support
 
-/// Where a web server listens, and to whom it answers.
 package struct WebServerOptions: Sendable {
     /// The address to listen on. A loopback address means both 127.0.0.1 and ::1, as far as both can be had. Not looked
     /// at with ``acceptsOwnAddresses``, which listens on all addresses.
@@ -113,7 +112,6 @@ package struct WebServerError: Error, Equatable, CustomStringConvertible {
     }
 
     package let code: Code
-    /// What happened and what to do.
     package let message: String
     package var description: String { message }
 

@@ -54,7 +54,6 @@ extension Listing {
     /// How long after the store of trusted services has changed that is seen at the latest.
     private static let trustInterval = Duration.seconds(1)
 
-    /// Keeps a listing up to date until the task is cancelled.
     static func follow(_ browser: ElementalBrowser, _ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
         async let trust: Void = follow(trusted, inbox)
         do throws(ElementalError) {

@@ -24,7 +24,6 @@ final class ElementCell: Observable {
     /// The place of the user's value among all that were written.
     private(set) var writeNumber = 0
     private let registrar = ObservationRegistrar()
-    /// What the service said last.
     private var said: ElementValue?
     /// What the user wrote and the service took without saying anything since then.
     private var taken: ElementValue?

@@ -85,7 +85,6 @@ final class RecordingFile {
         return fstat(descriptor, &status) == 0 && status.st_nlink == 0
     }
 
-    /// Waits until everything is on the disk.
     func synchronise() throws(RecordingError) {
         while fsync(descriptor) != 0 {
             if errno == EINTR { continue }

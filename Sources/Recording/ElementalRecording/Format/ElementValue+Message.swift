@@ -10,7 +10,6 @@ internal import Foundation
 
 // A value as a message of a recording: a JSON object with the member `value`.
 extension ElementValue {
-    /// The names of a vector's components, as plots call them.
     fileprivate static let components = ["x", "y", "z", "w"]
 
     /// Appends `{"value":…}`: numbers with all their digits, where NaN and infinities are the strings `nan`, `inf` and

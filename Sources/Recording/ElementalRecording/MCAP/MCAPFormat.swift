@@ -105,7 +105,6 @@ extension ByteReader {
         return MCAP.ChunkIndex(offset: offset, byteCount: count, channels: channels)
     }
 
-    /// The times and counts of messages.
     mutating func statistics() -> MCAP.Statistics? {
         // Behind the numbers of messages, schemas, channels, attachments, metadata and chunks.
         guard bytes(26) != nil, let start = integer(UInt64.self), let end = integer(UInt64.self),

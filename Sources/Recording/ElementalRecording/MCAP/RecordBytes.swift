@@ -30,7 +30,6 @@ extension [UInt8] {
         set(UInt32(count - start - 4), at: start)
     }
 
-    /// A record with its opcode and length.
     mutating func add(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
         let start = count
         addAll(opcode.rawValue, UInt64(0))

@@ -87,8 +87,6 @@ struct RecordingContents {
         damageCount = cursor.damagedChunkCount + cursor.skippedRecordCount
     }
 
-    // MARK: - What the channels are
-
     private mutating func sortChannels(_ source: RecordingFile) throws(RecordingError) {
         var own: [(id: UInt16, channel: RecordedChannel)] = []
         var foreign: [UInt16] = []
