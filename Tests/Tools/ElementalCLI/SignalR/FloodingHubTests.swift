@@ -23,12 +23,15 @@ struct FloodingHubTests {
         /// How many bytes the system has accepted.
         var sent: Int { count.load(ordering: .relaxed) }
 
+        /// Whether nothing more is written.
+        var hasEnded: Bool { isOver.load(ordering: .relaxed) }
+
         /// Waits until the client has stopped reading.
         func waitUntilRefused(by client: ChildProcess, at port: Int) async throws {
             let figures = ProcessFigures(of: client)
             var polls = 0
             try await eventually("the client stops reading, after \(sent) bytes", every: .milliseconds(10)) {
-                if isOver.load(ordering: .relaxed) { throw TestSupportError("the client has taken all \(sent) bytes") }
+                if hasEnded { throw TestSupportError("the client has taken all \(sent) bytes") }
                 polls = try figures.leavesUnread(1, .client, port: port) ? polls + 1 : 0
                 return polls == 3
             }
@@ -85,8 +88,11 @@ struct FloodingHubTests {
             let flood = Flood(hub, questions, byteCount: Self.byteCount)
             try await flood.waitUntilRefused(by: child, at: port)
             expectMemory(try ProcessFigures(of: child).residentMemory - before, below: 20_000)
-            // A hub that reads again gets them all, and continues.
-            for _ in 0..<flood.sent / questions.count { _ = try await hub.message() }
+            // A hub that reads again gets them all, and continues. It says meanwhile that it is there.
+            for number in 0..<flood.sent / questions.count {
+                _ = try await hub.message()
+                if flood.hasEnded, number.isMultiple(of: 50) { try hub.say(#"{"type":6}"#) }
+            }
         }
     }
 
