@@ -7,7 +7,7 @@ import results
 from runs import Run
 from schedule import Job
 
-BUILD, SYSTEM = "build for arm64", "Debian for arm64"
+BUILD, SYSTEM, TOGETHER = "build for arm64", "Debian for arm64", "this machine and arm64"
 SCRATCH = places.BUILD / "arm64"
 PROGRAM = SCRATCH / f"debug/{places.BUNDLE}.xctest"
 # The core and the command line first. The others are about this machine: pages, samples, networks that are simulated.
@@ -45,4 +45,16 @@ def jobs(run: Run, total: results.Results, pattern: str | None = None) -> list[J
         )
         for module in (["tests"] if pattern else MODULES)
     ]
-    return [building, system, *tests]
+    return [building, system, *tests, *([] if pattern else [together()])]
+
+
+def together() -> Job:
+    """Two hosts, this machine's and one of 64-bit ARM, in every role."""
+
+    def work(job: Job) -> None:
+        job.command(["Samples/build-release", "--product", "elemental"])
+        job.command(["Tests/install", "python"])
+        programs = [str(places.BUILD / "release/elemental"), str(SCRATCH / "debug/elemental")]
+        job.command(["Samples/with-arm64", "Tests/arm64/together", *programs])
+
+    return Job(TOGETHER, work, needs={BUILD, SYSTEM}, lane="build", nice=5, shown=1)

@@ -74,8 +74,9 @@ def run_tests(
     variables = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": str(width), **(environment or {})}
     began = time.monotonic()
     with log.open("ab") as output:
-        # The daemons are this machine's: under QEMU multicast does not work.
-        command = isolated(["Tests/arm64/enter", *command] if is_arm64 else command)
+        command = isolated(command)
+        if is_arm64:
+            command = ["Tests/arm64/enter", *command]
         process = processes.start(command, output, environment=variables)
         if started is not None:
             started.append(process)

@@ -105,8 +105,8 @@ struct ConnectingTests {
             for number in 1...2 {
                 let peer = try await broker.accept()
                 let body = try await peer.packet().body
-                let end =
-                    [0, 1] + Array("c".utf8) + [0, 3] + Array("rob".utf8) + [0, 7] + Array("secret\(number)".utf8)
+                let end: [UInt8] =
+                    [0, 1, UInt8(ascii: "c"), 0, 3] + Array("rob".utf8) + [0, 7] + Array("secret\(number)".utf8)
                 #expect(body.suffix(end.count) == end[...], "it is asked before each connection")
                 peer.close()
             }

@@ -33,11 +33,12 @@ struct PacketCodecTests {
 
     @Test(arguments: [Int.max, 1, 2, 3, 7])
     func packetsInPieces(_ size: Int) throws {
-        let bytes: [UInt8] =
-            [0x20, 2, 0, 0] + [0x30, 3, 0, 1, 0x61] + [0x31, 6, 0, 3] + Array("a/b".utf8) + [9]
-            + [0x3B, 8, 0, 3] + Array("a/b".utf8) + [0x12, 0x34, 7] + [0x40, 2, 0xFF, 0xFF]
-            + [0x90, 5, 0, 1, 0, 1, 0x80] + [0xB0, 2, 0, 9] + [0xD0, 0]
-        let packets = try decode(bytes, pieces: size)
+        let bytes: [[UInt8]] = [
+            [0x20, 2, 0, 0], [0x30, 3, 0, 1, 0x61], [0x31, 6, 0, 3], Array("a/b".utf8), [9],
+            [0x3B, 8, 0, 3], Array("a/b".utf8), [0x12, 0x34, 7], [0x40, 2, 0xFF, 0xFF],
+            [0x90, 5, 0, 1, 0, 1, 0x80], [0xB0, 2, 0, 9], [0xD0, 0],
+        ]
+        let packets = try decode(Array(bytes.joined()), pieces: size)
         #expect(
             packets == [
                 .connAck(isSessionPresent: false, returnCode: 0),
@@ -142,17 +143,18 @@ struct PacketCodecTests {
     func connect() throws {
         var buffer = ByteBuffer()
         OutgoingPacket.Connect(clientID: "abc", keepAliveSeconds: 30).write(to: &buffer)
-        #expect(
-            Array(buffer: buffer) == [0x10, 15, 0, 4] + Array("MQTT".utf8) + [4, 2, 0, 30, 0, 3] + Array("abc".utf8))
+        let expected: [[UInt8]] = [[0x10, 15, 0, 4], Array("MQTT".utf8), [4, 2, 0, 30, 0, 3], Array("abc".utf8)]
+        #expect(Array(buffer: buffer) == Array(expected.joined()))
         let will = MQTTLastWill(topic: MQTTTopic(valid: "w/t"), text: "bye", qos: .atLeastOnce, isRetained: true)
         buffer.clear()
         OutgoingPacket.Connect(
             clientID: "c", keepAliveSeconds: 0x1234, lastWill: will, userName: "ü", password: "p"
         ).write(to: &buffer)
-        let body: [UInt8] =
-            [0, 4] + Array("MQTT".utf8) + [4, 0b1110_1110, 0x12, 0x34, 0, 1] + Array("c".utf8)
-            + [0, 3] + Array("w/t".utf8) + [0, 3] + Array("bye".utf8) + [0, 2] + Array("ü".utf8)
-            + [0, 1] + Array("p".utf8)
+        let parts: [[UInt8]] = [
+            [0, 4], Array("MQTT".utf8), [4, 0b1110_1110, 0x12, 0x34, 0, 1], Array("c".utf8),
+            [0, 3], Array("w/t".utf8), [0, 3], Array("bye".utf8), [0, 2], Array("ü".utf8), [0, 1], Array("p".utf8),
+        ]
+        let body = Array(parts.joined())
         #expect(Array(buffer: buffer) == [0x10, UInt8(body.count)] + body)
         buffer.clear()
         let plain = MQTTLastWill(topic: MQTTTopic(valid: "w"), text: "", qos: .atMostOnce, isRetained: false)
@@ -185,12 +187,10 @@ struct PacketCodecTests {
             return Array(buffer: buffer)
         }
         let filters: [Subscription] = [("a/+", .atLeastOnce), ("#", .atMostOnce)]
-        #expect(
-            bytes { $0.writeSubscribe(filters, identifier: 0x0A0B) }
-                == [0x82, 12, 0x0A, 0x0B, 0, 3] + Array("a/+".utf8) + [1, 0, 1, 0x23, 0])
-        #expect(
-            bytes { $0.writeUnsubscribe(["a/+", "#"], identifier: 1) }
-                == [0xA2, 10, 0, 1, 0, 3] + Array("a/+".utf8) + [0, 1, 0x23])
+        let subscribing: [UInt8] = [0x82, 12, 0x0A, 0x0B, 0, 3] + Array("a/+".utf8) + [1, 0, 1, 0x23, 0]
+        #expect(bytes { $0.writeSubscribe(filters, identifier: 0x0A0B) } == subscribing)
+        let unsubscribing: [UInt8] = [0xA2, 10, 0, 1, 0, 3] + Array("a/+".utf8) + [0, 1, 0x23]
+        #expect(bytes { $0.writeUnsubscribe(["a/+", "#"], identifier: 1) } == unsubscribing)
         #expect(bytes { $0.writePubAck(0xFEDC) } == [0x40, 2, 0xFE, 0xDC])
         #expect(bytes { $0.writePingReq() } == [0xC0, 0])
         #expect(bytes { $0.writeDisconnect() } == [0xE0, 0])

@@ -22,7 +22,8 @@ struct WritingTests {
             return destination.finalize(for: buffer)
         }
         #expect(count == bytes.count - 2)
-        #expect(bytes == [1] + value.wireBytes + value.wireBytes + [0, 0])
+        let expected: [[UInt8]] = [[1], value.wireBytes, value.wireBytes, [0, 0]]
+        #expect(bytes == Array(expected.joined()))
         #expect(value.wireBytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: value.type) } == value)
     }
 

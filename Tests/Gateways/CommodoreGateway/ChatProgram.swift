@@ -82,9 +82,10 @@ struct ChatProgram {
 
     mutating func say(_ text: String, as name: String) {
         let (name, text) = (Array(name.utf8), Array(text.utf8))
-        let body: [UInt8] =
-            [0x96, 0x01, 0x80, 0xA1, 0xC0, 0xA9] + Array("Broadcast".utf8) + [0x92, 0xA0 | UInt8(name.count)] + name
-            + [0xD9, UInt8(text.count)] + text + [0x90]
+        var body: [UInt8] = [0x96, 0x01, 0x80, 0xA1, 0xC0, 0xA9]
+        body += Array("Broadcast".utf8)
+        body += [0x92, 0xA0 | UInt8(name.count)] + name
+        body += [0xD9, UInt8(text.count)] + text + [0x90]
         sent += ModemCommand.send([UInt8(body.count)] + body).bytes
     }
 }

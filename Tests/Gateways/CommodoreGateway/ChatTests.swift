@@ -73,7 +73,8 @@ struct ChatTests {
         chat.run(frames: 300) { !$0.program.shown.isEmpty }
         #expect(chat.bench.values(of: CommodoreElements.name) == ["Rob"])
         #expect(chat.bench.values(of: CommodoreElements.said) == ["Hello, world"])
-        #expect(chat.program.shown == [[0xA3] + Array("Rob".utf8) + [0xAC] + Array("Hello, world".utf8)])
+        let shown: [UInt8] = [0xA3] + Array("Rob".utf8) + [0xAC] + Array("Hello, world".utf8)
+        #expect(chat.program.shown == [shown])
         #expect(chat.program.phase == .chatting)
     }
 

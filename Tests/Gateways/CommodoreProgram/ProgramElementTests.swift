@@ -144,7 +144,7 @@ struct ProgramElementTests {
         #expect(bench.commodore[0xD000] == 30 && bench.commodore[0xD010] & 1 == 0)
         // Its points are there: the ball's middle in the picture, whose display begins at 32, 36.
         bench.set(16, word: 24 + 100)
-        bench.set(17, [50 + 160])
+        bench.set(17, [210])
         try bench.settle()
         #expect(bench.commodore.picture()[32 + 100 + 11, 36 + 160 + 10] == .yellow)
     }

@@ -44,12 +44,18 @@ struct ExitStatusTableTests {
     ]
 
     /// Every code that the modules' errors have.
-    private static let codesOfErrors: [String] =
-        ElementalError.Code.Value.allCases.map { "\($0)" } + GatewayError.Code.Value.allCases.map { "\($0)" }
-        + SecurityError.Code.Value.allCases.map { "\($0)" } + SignalRError.Code.Value.allCases.map { "\($0)" }
-        + MQTTError.Code.Value.allCases.map { "\($0)" } + ZeroconfError.Code.Value.allCases.map { "\($0)" }
-        + RecordingError.Code.Value.allCases.map { "\($0)" } + WebServerError.Code.allCases.map { "\($0)" }
-        + WireError.Code.Value.allCases.map(\.rawValue) + Self.reasons.map(\.code)
+    private static let codesOfErrors: [String] = {
+        let modules: [[String]] = [
+            names(ElementalError.Code.Value.self), names(GatewayError.Code.Value.self),
+            names(SecurityError.Code.Value.self), names(SignalRError.Code.Value.self),
+            names(MQTTError.Code.Value.self), names(ZeroconfError.Code.Value.self),
+            names(RecordingError.Code.Value.self), names(WebServerError.Code.self),
+            WireError.Code.Value.allCases.map(\.rawValue), reasons.map(\.code),
+        ]
+        return Array(modules.joined())
+    }()
+
+    private static func names<Code: CaseIterable>(_ type: Code.Type) -> [String] { type.allCases.map { "\($0)" } }
 
     private static let reasons: [DisconnectReason] = [
         .closedHere, .closedByPeer, .shutDown(""), .timedOut(""), .protocolViolation(""), .limitReached(""),

@@ -12,9 +12,10 @@ final class ScriptedService: Sendable {
         var numbers: [Double] = []
 
         var bytes: [UInt8] {
-            let content =
-                [id, type, flags, UInt8(name.count)] + name + [0]
-                + numbers.flatMap { number in withUnsafeBytes(of: number.bitPattern.littleEndian) { Array($0) } }
+            var content: [UInt8] = [id, type, flags, UInt8(name.count)]
+            content += name
+            content.append(0)
+            for number in numbers { withUnsafeBytes(of: number.bitPattern.littleEndian) { content += $0 } }
             return withUnsafeBytes(of: UInt16(content.count).littleEndian) { Array($0) } + content
         }
     }
