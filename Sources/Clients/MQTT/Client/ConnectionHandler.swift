@@ -15,7 +15,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private static let maximumCopy = 16 << 10
     /// How long before a broker that seems to be dead counts as dead: long enough for a look at the socket.
     private static let confirmation = TimeAmount.milliseconds(10)
-    /// How long the broker has to close the connection after DISCONNECT.
     private static let closeTimeout = TimeAmount.milliseconds(500)
 
     private let core: ClientCore
@@ -244,8 +243,6 @@ final class ConnectionHandler: ChannelDuplexHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        let unexpected = machine.takeUnexpectedAcknowledgements()
-        if unexpected > 0 { core.statistics.withLock { $0.unexpectedAcknowledgements += unexpected } }
         if hasNewRoom {
             hasNewRoom = false
             owner?.drain()
@@ -273,6 +270,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
             hasNewRoom = true
             core.statistics.withLock { $0.inFlight = machine.inFlight }
             if !senders.isEmpty { senders.removeValue(forKey: identifier)?.resolve(.success(())) }
+        case .unexpected: core.statistics.withLock { $0.unexpectedAcknowledgements += 1 }
         case .answered(let identifier, let codes):
             hasNewRoom = true
             requests.removeValue(forKey: identifier)?(.success(codes))

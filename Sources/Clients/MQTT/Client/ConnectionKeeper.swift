@@ -210,8 +210,7 @@ final class ConnectionKeeper {
     /// Sends a message at once if nothing waits and nothing is in its way, otherwise puts it among those that wait.
     func publishNewest(_ message: OutgoingMessage) throws(MQTTError) {
         let handler = open
-        let canSend =
-            if let handler { handler.isWritable && (message.qos == .atMostOnce || handler.hasRoom) } else { false }
+        let canSend = handler.map { $0.isWritable && (message.qos == .atMostOnce || $0.hasRoom) } ?? false
         let isNext = try core.outbox.withLock { outbox in
             Result { () throws(MQTTError) in
                 if canSend, outbox.isOpen, outbox.isEmpty { return true }

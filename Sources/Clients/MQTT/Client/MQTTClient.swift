@@ -82,9 +82,7 @@ public final class MQTTClient: Sendable {
     /// Sends what waits, takes leave of the broker, and ends ``run()``.
     ///
     /// It does not wait for that, and can be called at any time and from anywhere.
-    public func stop() {
-        eventLoop.execute { [keeper] in keeper.value.stop() }
-    }
+    public func stop() { eventLoop.execute { [keeper] in keeper.value.stop() } }
 
     // MARK: - Handlers
 

@@ -54,9 +54,7 @@ extension ByteBuffer {
         if qos == .atLeastOnce { writeInteger(identifier) }
     }
 
-    mutating func writePubAck(_ identifier: UInt16) {
-        writeInteger(0x4002_0000 | UInt32(identifier))
-    }
+    mutating func writePubAck(_ identifier: UInt16) { writeInteger(0x4002_0000 | UInt32(identifier)) }
 
     /// - Parameter filters: checked before, at most ``OutgoingPacket/maximumFilters``.
     mutating func writeSubscribe(_ filters: some Collection<Subscription>, identifier: UInt16) {

@@ -20,6 +20,8 @@ struct SessionMachine: ~Copyable {
         case acknowledged(UInt16)
         /// A SUBSCRIBE was answered, with as many codes as it had filters, or an UNSUBSCRIBE, without any.
         case answered(UInt16, codes: [UInt8])
+        /// An acknowledgement of nothing. It does no harm, and some brokers send one twice after a reconnection.
+        case unexpected
     }
 
     static let maximumRequests = 1024
@@ -30,8 +32,6 @@ struct SessionMachine: ~Copyable {
     private var identifiers = FlightWindow()
     /// How many codes the answer to each SUBSCRIBE has; 0 for an UNSUBSCRIBE.
     private var requests: [UInt16: Int] = [:]
-    /// Acknowledgements of nothing since they were last asked for.
-    private var unexpectedAcknowledgements = 0
 
     /// - Parameter maximumInFlight: the most unacknowledged messages, 1...60000.
     init(keepAlive: TimeAmount, maximumInFlight: Int, now: NIODeadline) {
@@ -71,7 +71,7 @@ struct SessionMachine: ~Copyable {
         case (.connected, .connAck): throw .violation("a second CONNACK")
         case (.connected, .publish(let message, let identifier)): return .deliver(message, acknowledging: identifier)
         case (.connected, .pubAck(let identifier)):
-            guard requests[identifier] == nil else { return unexpected() }
+            guard requests[identifier] == nil else { return .unexpected }
             return release(identifier, .acknowledged(identifier), now)
         case (.connected, .subAck(let identifier, let codes)): return try answered(identifier, codes, now)
         case (.connected, .unsubAck(let identifier)): return try answered(identifier, [], now)
@@ -89,7 +89,7 @@ struct SessionMachine: ~Copyable {
     private mutating func answered(
         _ identifier: UInt16, _ codes: [UInt8], _ now: NIODeadline
     ) throws(MQTTError) -> Step {
-        guard let filters = requests[identifier], (filters == 0) == codes.isEmpty else { return unexpected() }
+        guard let filters = requests[identifier], (filters == 0) == codes.isEmpty else { return .unexpected }
         guard codes.count == filters else {
             throw .violation("SUBACK with \(codes.count) codes for \(filters) filters")
         }
@@ -99,20 +99,9 @@ struct SessionMachine: ~Copyable {
     }
 
     private mutating func release(_ identifier: UInt16, _ step: Step, _ now: NIODeadline) -> Step {
-        guard identifiers.release(identifier) else { return unexpected() }
+        guard identifiers.release(identifier) else { return .unexpected }
         keepAlive.receivedAcknowledgement(at: now, inFlight: unanswered)
         return step
-    }
-
-    mutating func takeUnexpectedAcknowledgements() -> Int {
-        defer { unexpectedAcknowledgements = 0 }
-        return unexpectedAcknowledgements
-    }
-
-    /// An acknowledgement of nothing does no harm, and some brokers send one twice after a reconnection.
-    private mutating func unexpected() -> Step {
-        unexpectedAcknowledgements += 1
-        return .none
     }
 }
 
