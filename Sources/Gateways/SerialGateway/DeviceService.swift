@@ -239,7 +239,6 @@ final class DeviceService {
         sendWaiting()
     }
 
-    /// Keeps what clients set, to be restored.
     private func remember(_ items: [SetValue]) {
         guard configuration.restores else { return }
         for item in items {
@@ -308,7 +307,5 @@ final class DeviceService {
         resumeClients()
     }
 
-    private func resumeClients() {
-        for client in queue.takeResumed() { client.resume() }
-    }
+    private func resumeClients() { for client in queue.takeResumed() { client.resume() } }
 }

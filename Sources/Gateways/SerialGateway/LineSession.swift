@@ -63,9 +63,7 @@ final class LineSession: LineHandler {
         }
     }
 
-    func write(_ id: Int8, _ bytes: [UInt8]) {
-        write(id, byteCount: bytes.count) { $0.copyBytes(from: bytes) }
-    }
+    func write(_ id: Int8, _ bytes: [UInt8]) { write(id, byteCount: bytes.count) { $0.copyBytes(from: bytes) } }
 
     func flush() {
         guard quietUntil == nil else { return }
@@ -88,9 +86,7 @@ final class LineSession: LineHandler {
         timer = (task, time)
     }
 
-    private static var now: UInt32 {
-        UInt32(truncatingIfNeeded: NIODeadline.now().uptimeNanoseconds / 1_000_000)
-    }
+    private static var now: UInt32 { UInt32(truncatingIfNeeded: NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 
     private func tick() {
         timer = nil

@@ -12,9 +12,7 @@ struct UnconfirmedValues {
     private var confirmingCount: Int?
     private var lastPing: UInt64 = 0
 
-    mutating func add(_ item: SetValue) {
-        if items.count < Self.maximumCount { items.append(item) }
-    }
+    mutating func add(_ item: SetValue) { if items.count < Self.maximumCount { items.append(item) } }
 
     var needsPing: Bool { confirmingCount == nil && !items.isEmpty }
 

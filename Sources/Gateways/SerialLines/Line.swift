@@ -17,7 +17,6 @@ package protocol Line: AnyObject {
     func stop()
 }
 
-/// Receives the events of a line.
 package protocol LineHandler: AnyObject {
     func lineChanged(_ event: LineEvent)
     func lineReceived(_ bytes: ByteBufferView)

@@ -1,7 +1,6 @@
 import NIOCore
 import Support
 
-/// Where a line is.
 package enum LinePlace: Sendable, Hashable {
     /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``. One that may
     /// be absent is waited for.

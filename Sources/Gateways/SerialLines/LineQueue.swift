@@ -1,6 +1,5 @@
 import DequeModule
 
-/// A value that waits for room on a line.
 package protocol LineQueueItem {
     associatedtype Client: Hashable
 

@@ -189,7 +189,5 @@ final class TCPLine: Line, LineChannelOwner {
         takeLine(next)
     }
 
-    func channelIsWritable(_ channel: LineChannel) {
-        if channel === self.channel { handler?.lineIsWritable() }
-    }
+    func channelIsWritable(_ channel: LineChannel) { if channel === self.channel { handler?.lineIsWritable() } }
 }

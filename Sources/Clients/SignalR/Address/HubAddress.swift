@@ -1,6 +1,5 @@
 import ClientTransport
 
-/// The address of a hub, from which a connection's requests are made.
 struct HubAddress: Sendable, Equatable {
     let endpoint: ServerEndpoint
     /// Begins with `/`; percent-encoded.

@@ -96,10 +96,7 @@ struct UndeliveredSize {
     private var held = 0
     private var lastPiece: UInt64?
 
-    struct Share {
-        fileprivate let byteCount: Int
-        fileprivate let held: Int
-    }
+    typealias Share = (byteCount: Int, held: Int)
 
     init(limit: Int) { self.limit = limit }
 
@@ -109,8 +106,8 @@ struct UndeliveredSize {
     ///     since messages are delivered in order.
     /// - Returns: what ``remove(_:)`` takes when the message is delivered; `nil` if the limit is reached.
     mutating func add(_ bytes: ByteBuffer, overhead: Int, piece: UInt64) -> Share? {
-        let share = Share(
-            byteCount: bytes.readableBytes + overhead, held: piece == lastPiece ? 0 : bytes.storageCapacity)
+        let memory = piece == lastPiece ? 0 : bytes.storageCapacity
+        let share = (byteCount: bytes.readableBytes + overhead, held: memory)
         guard byteCount + share.byteCount <= limit, held + share.held <= 2 * limit + Self.heldSurplus
         else { return nil }
         byteCount += share.byteCount

@@ -38,9 +38,7 @@ final class MethodHandlers: Sendable {
         }
     }
 
-    func removeAll(_ method: String) {
-        state.withLock { _ = $0.entries.removeValue(forKey: method.lowercased()) }
-    }
+    func removeAll(_ method: String) { state.withLock { _ = $0.entries.removeValue(forKey: method.lowercased()) } }
 
     subscript(_ method: String) -> Entry? { state.withLock { $0.entries[method.lowercased()] } }
 

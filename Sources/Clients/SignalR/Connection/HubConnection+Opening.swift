@@ -5,7 +5,6 @@ import NIOHTTP1
 extension HubConnection {
     private static var maximumRedirects: Int { 5 }
 
-    /// Connects to the server and does the handshake with the hub.
     func connect() async throws(SignalRError) -> HubSession {
         try checkOptions()
         let address = try HubAddress(url)
@@ -14,9 +13,7 @@ extension HubConnection {
         let maker = RequestMaker(
             address: address, headers: headers, token: options.accessTokenProvider, eventLoop: eventLoop,
             timeout: TimeAmount(options.handshakeTimeout))
-        if options.skipsNegotiation {
-            return try await attempt(.webSockets, maker, nil).mapError(\.error).get()
-        }
+        if options.skipsNegotiation { return try await attempt(.webSockets, maker, nil).mapError(\.error).get() }
 
         var failures: [String] = []
         var last: SignalRError?

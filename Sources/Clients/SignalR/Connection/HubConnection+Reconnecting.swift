@@ -78,7 +78,7 @@ extension HubConnection {
                 session.lastSent = options.now()
                 // There is no handshake: the hub answers with its `Sequence`.
                 transport.send(encoded(.sequence(log.firstKept)))
-                for bytes in log.messages { transport.send(bytes) }
+                for bytes in log.kept { transport.send(bytes) }
                 session.releaseSenders()
                 logger.debug("resumed")
                 return

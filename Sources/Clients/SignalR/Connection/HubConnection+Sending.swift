@@ -1,8 +1,14 @@
 import NIOCore
 
 extension HubConnection {
-    func openSession() throws(SignalRError) -> HubSession {
-        if phase == .connected, let session { return session }
+    /// The session that carries calls, as soon as it accepts another message.
+    func writableSession() async throws(SignalRError) -> HubSession {
+        while phase == .connected, let session {
+            if session.isWritable { return session }
+            guard await session.waitUntilWritable() else {
+                throw SignalRError(.cancelled, "the sending task was cancelled")
+            }
+        }
         switch phase {
         case .reconnecting:
             throw SignalRError(
@@ -12,16 +18,6 @@ extension HubConnection {
             throw SignalRError(.notConnected, "the connection is not open yet: wait for start() to return")
         case .connected, .disconnected, .disconnecting:
             throw SignalRError(.notConnected, "the connection is not open: start it first")
-        }
-    }
-
-    func writableSession() async throws(SignalRError) -> HubSession {
-        while true {
-            let session = try openSession()
-            if session.isWritable { return session }
-            guard await session.waitUntilWritable() else {
-                throw SignalRError(.cancelled, "the sending task was cancelled")
-            }
         }
     }
 

@@ -84,7 +84,6 @@ final class HTTPHandler: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) { end(error) }
 
-    /// Fails the exchange under way and closes the connection.
     func end(_ error: any Error) {
         let exchange = exchange
         self.exchange = nil

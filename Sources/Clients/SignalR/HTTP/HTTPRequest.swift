@@ -22,7 +22,6 @@ struct HTTPRequest: Sendable {
 struct RequestMaker: Sendable {
     var address: HubAddress
     var headers: HTTPHeaders
-    /// `nil` if no token is wanted.
     var token: (@Sendable () async throws -> String?)?
     let eventLoop: any EventLoop
     let timeout: TimeAmount

@@ -15,9 +15,7 @@ final class HTTPRequester {
     private var isClosed = false
     private var current: HTTPExchange?
 
-    var isReading = true {
-        didSet { handler?.isReading = isReading }
-    }
+    var isReading = true { didSet { handler?.isReading = isReading } }
 
     init(_ dialer: Dialer) { self.dialer = dialer }
 

@@ -10,9 +10,7 @@ import Foundation
 ///
 /// Structures are maps keyed by name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
 final class MessagePackNode: Encoder, SingleValueEncodingContainer {
-    private enum Kind {
-        case nothing, scalar, array, map
-    }
+    private enum Kind { case nothing, scalar, array, map }
 
     /// The deepest nesting that is written and read.
     static var maximumDepth: Int { 64 }

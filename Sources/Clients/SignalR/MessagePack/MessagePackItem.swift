@@ -147,9 +147,7 @@ extension ByteBuffer {
 
     mutating func writeMessagePack(_ value: Double) { writeMultipleIntegers(UInt8(0xCB), value.bitPattern) }
 
-    package mutating func writeMessagePack(_ value: String) {
-        writeMessagePack(string: value.utf8)
-    }
+    package mutating func writeMessagePack(_ value: String) { writeMessagePack(string: value.utf8) }
 
     /// Writes a string from its bytes, which need not be UTF-8.
     package mutating func writeMessagePack(string bytes: some Collection<UInt8>) {
@@ -166,9 +164,7 @@ extension ByteBuffer {
         writeMessagePack(count: count, below: 16, 0x90, word: 0xDC)
     }
 
-    mutating func writeMessagePack(mapOf count: Int) {
-        writeMessagePack(count: count, below: 16, 0x80, word: 0xDE)
-    }
+    mutating func writeMessagePack(mapOf count: Int) { writeMessagePack(count: count, below: 16, 0x80, word: 0xDE) }
 
     /// - Parameters:
     ///   - limit: counts below it are added to `short`.

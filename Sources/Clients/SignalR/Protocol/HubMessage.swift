@@ -32,7 +32,6 @@ enum HubMessage: Sendable, Equatable {
     }
 }
 
-/// How an invocation or a stream ended.
 enum HubCompletion: Sendable, Equatable {
     case void
     /// With a result, encoded.

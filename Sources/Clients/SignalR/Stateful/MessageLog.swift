@@ -9,7 +9,8 @@ import NIOCore
 /// that it is the number of the next.
 struct MessageLog {
     private let limit: Int
-    private var kept: Deque<ByteBuffer> = []
+    /// The messages to send again after a break.
+    private(set) var kept: Deque<ByteBuffer> = []
     private var size = 0
     /// The number of the first message kept, or of the next message if none is kept.
     private(set) var firstKept: Int64 = 1
@@ -24,9 +25,6 @@ struct MessageLog {
     var isFull: Bool { size >= limit }
 
     func isOver(by surplus: Int) -> Bool { size > limit + surplus }
-
-    /// The messages to send again after a break.
-    var messages: some Sequence<ByteBuffer> { kept }
 
     mutating func keep(_ bytes: ByteBuffer) {
         kept.append(bytes)

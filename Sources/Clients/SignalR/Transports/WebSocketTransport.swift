@@ -13,7 +13,6 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
     typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
 
-    /// How long the peer has to answer a close frame.
     private static var closeTimeout: TimeAmount { .seconds(2) }
 
     private let eventLoop: any EventLoop

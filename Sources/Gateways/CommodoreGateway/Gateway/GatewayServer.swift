@@ -7,7 +7,6 @@ final class GatewayServer {
     private let eventLoop: any EventLoop
     private let service: ElementalService
     private let line: any Line
-    /// The screen, keyboard and joysticks of a virtual machine.
     let panel: VirtualPanel?
     private let tell: @Sendable (GatewayEvent) -> Void
     /// `nil` once it is stopped.
@@ -55,9 +54,7 @@ final class GatewayServer {
         timer?.cancel()
     }
 
-    private func resumeClients() {
-        for device in modem?.queue.items.takeResumed() ?? [] { device.resume() }
-    }
+    private func resumeClients() { for device in modem?.queue.items.takeResumed() ?? [] { device.resume() } }
 
     func take(_ value: ElementValue, of element: ElementDefinition, from device: ElementalDevice) {
         guard let modem else { return }

@@ -182,9 +182,7 @@ final class Modem {
     }
 
     /// As ``wakeTime``, while the line is not writable.
-    var silenceTime: NIODeadline? {
-        [lastByteTime.map { $0 + silence }, session?.wakeTime].compactMap { $0 }.min()
-    }
+    var silenceTime: NIODeadline? { [lastByteTime.map { $0 + silence }, session?.wakeTime].compactMap { $0 }.min() }
 
     func output(at now: NIODeadline) -> [UInt8] {
         guard isLineOpen, !queue.isEmpty else { return [] }
@@ -269,7 +267,6 @@ extension Modem {
     }
 }
 
-/// Receives the events of a modem.
 protocol ModemOwner: AnyObject {
     func modem(publishes value: ElementValue, of element: ElementDefinition)
     func modem(replacesElements elements: [ElementDefinition])

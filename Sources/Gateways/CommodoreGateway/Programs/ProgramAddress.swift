@@ -1,4 +1,3 @@
-/// The address that a program connects to.
 package enum ProgramAddress: Hashable {
     /// `elemental:NAME`: to the elements themselves.
     case elemental(name: String)

@@ -30,7 +30,6 @@ package enum ModemResult: Sendable, Hashable {
         }
     }
 
-    /// A result or a command.
     static func frame(_ code: UInt8, _ bytes: [UInt8]) -> [UInt8] {
         let bytes = bytes.prefix(maximumByteCount)
         return [code, UInt8(bytes.count)] + bytes
