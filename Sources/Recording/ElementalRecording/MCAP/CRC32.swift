@@ -4,20 +4,41 @@ struct CRC32 {
 
     init(_ bytes: [UInt8] = []) { add(bytes) }
 
+    /// The checksum of everything so far.
     var value: UInt32 { ~state }
 
     mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var state = state
-        Self.table.withUnsafeBufferPointer { table in
-            for byte in bytes { state = table[Int((state ^ UInt32(byte)) & 0xFF)] ^ (state >> 8) }
+        var rest = bytes
+        Self.tables.withUnsafeBufferPointer { tables in
+            // Eight bytes at a time, each with a table of its own.
+            while rest.count >= 8 {
+                let word = rest.loadUnaligned(as: UInt64.self).littleEndian ^ UInt64(state)
+                state = 0
+                for place in 0..<8 {
+                    state ^= tables[(7 - place) << 8 | Int(truncatingIfNeeded: word >> (8 * UInt64(place)) & 0xFF)]
+                }
+                rest = UnsafeRawBufferPointer(rebasing: rest[8...])
+            }
+            for byte in rest { state = tables[Int((state ^ UInt32(byte)) & 0xFF)] ^ (state >> 8) }
         }
         self.state = state
     }
 
     mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
-    /// The checksum of each byte.
-    private static let table: [UInt32] = (0..<256).map { byte in
-        (0..<8).reduce(byte) { state, _ in state & 1 == 1 ? 0xEDB8_8320 ^ (state >> 1) : state >> 1 }
-    }
+    /// Eight tables of 256, one behind the other: table n has the checksums of a byte followed by n zeros.
+    private static let tables: [UInt32] = {
+        var tables = [UInt32](repeating: 0, count: 8 << 8)
+        for byte in 0..<256 {
+            var state = UInt32(byte)
+            for _ in 0..<8 { state = state & 1 == 1 ? 0xEDB8_8320 ^ (state >> 1) : state >> 1 }
+            tables[byte] = state
+        }
+        for place in 256..<(8 << 8) {
+            let before = tables[place - 256]
+            tables[place] = tables[Int(before & 0xFF)] ^ (before >> 8)
+        }
+        return tables
+    }()
 }
