@@ -30,6 +30,7 @@ STEPS = {
     "thread": "all tests with the thread sanitizer",
     "address": "all tests with the address sanitizer",
     "arm64": "the tests as programs for 64-bit ARM, under QEMU",
+    "pi": "an emulated Raspberry Pi with the package: Samples/try-pi",
     "swift-6.2": "everything compiled with Debian's Swift 6.2.3",
 }
 
@@ -65,6 +66,8 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made += sanitized(dataclasses.replace(run, sanitizer=step, steps=frozenset()), total)
             case "arm64":
                 made += arm64.jobs(run, total)
+            case "pi":
+                made.append(simple("emulated Pi", ["Samples/try-pi", "--json", f"{places.LOGS}/pi.json"], shown=30))
             case "swift-6.2":
                 made.append(swift_6_2())
     return made
