@@ -46,10 +46,11 @@ struct IdentityTests {
             try Data(identity.certificate).write(to: URL(filePath: "\(directory)/certificate.der"))
             let reading = ["x509", "-inform", "DER", "-in", "\(directory)/certificate.der", "-noout"]
             let shown = try await openssl(reading + ["-subject", "-issuer", "-dates"])
+            // Versions before 3.2 write spaces around the sign.
             #expect(
-                shown == """
-                    subject=CN = elemental
-                    issuer=CN = elemental
+                shown.replacing(" = ", with: "=") == """
+                    subject=CN=elemental
+                    issuer=CN=elemental
                     notBefore=Jan  1 00:00:00 1970 GMT
                     notAfter=Dec 31 23:59:59 9999 GMT
                     """)
