@@ -130,7 +130,20 @@ struct DirectWriteTests {
         func channelActive(context: ChannelHandlerContext) { bytes.start() }
     }
 
-    @Test
+    /// The bytes of a socket that are written and not sent; `nil` where the system does not tell, as QEMU does not.
+    private static func unsentByteCount(_ descriptor: CInt) -> CInt? {
+        var count: CInt = 0
+        // SIOCOUTQNSD of linux/sockios.h, which Glibc's module does not have.
+        return ioctl(descriptor, 0x894B, &count) == 0 ? count : nil
+    }
+
+    private static let tellsUnsentBytes = {
+        let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        return unsentByteCount(descriptor) != nil
+    }()
+
+    @Test(.enabled(if: tellsUnsentBytes, "the system does not tell how many bytes are unsent"))
     func whatAnotherWriteFollowsFillsAPacketFirst() async throws {
         let (listener, port) = try RawSocket.listen()
         let loop = MultiThreadedEventLoopGroup.singleton.next()
@@ -149,10 +162,7 @@ struct DirectWriteTests {
             var counts: [CInt] = []
             for more in [true, true, false] {
                 bytes.pass(ByteBuffer(bytes: [1, 2, 3]), more: more)
-                var count: CInt = 0
-                // SIOCOUTQNSD of linux/sockios.h, which Glibc's module does not have: what is written and not sent.
-                try #require(ioctl(descriptor, 0x894B, &count) == 0)
-                counts.append(count)
+                counts.append(try #require(Self.unsentByteCount(descriptor)))
             }
             return counts
         }.get()
