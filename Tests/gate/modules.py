@@ -74,9 +74,11 @@ def run_tests(
     variables = {"SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH": str(width), **(environment or {})}
     began = time.monotonic()
     with log.open("ab") as output:
-        command = isolated(command)
         if is_arm64:
-            command = ["Tests/arm64/enter", *command]
+            # Swift 6.2.3 knows no width: it would run all tests at once.
+            command = ["Tests/arm64/enter", *isolated([*command, "--no-parallel"])]
+        else:
+            command = isolated(command)
         process = processes.start(command, output, environment=variables)
         if started is not None:
             started.append(process)
