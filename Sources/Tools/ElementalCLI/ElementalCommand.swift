@@ -137,7 +137,7 @@ extension ElementalCommand {
 }
 
 extension ElementalCommand {
-    /// What begins the message of every mistake, as that of every other failure.
+    /// The prefix of every error message.
     static var _errorPrefix: String { "elemental: " }
 
     /// Parses the command line.

@@ -27,7 +27,7 @@ package struct Lanes {
         var element: ElementDefinition
         /// Each with its number in the order of arrival, and the bytes that count.
         var values: Deque<(number: UInt64, value: ElementValue, byteCount: Int)> = []
-        /// The number of the first value, which all lanes are asked for each time one goes; ``none`` if there is none.
+        /// The number of the first value, by which the oldest of all lanes is found; ``none`` if the lane is empty.
         var number = none
         /// When the first value may go.
         var opens: Instant?

@@ -41,7 +41,7 @@ struct DiscoveryDraft: Sendable {
 struct DiscoveryMessage: Sendable {
     let draft: DiscoveryDraft
     let components: [Component]
-    /// What keeps elements from being what the options ask.
+    /// Why elements cannot be shown as the options ask.
     let problems: [MQTTBridgeError]
 
     /// The entities' platforms by their keys.

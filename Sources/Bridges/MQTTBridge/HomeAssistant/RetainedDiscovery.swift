@@ -47,7 +47,7 @@ struct RetainedDiscovery: Sendable {
 }
 
 extension RetainedDiscovery {
-    /// What a message says; empty if it cannot be read.
+    /// The content of a message; empty if it cannot be read.
     init(_ payload: ByteBuffer) {
         self.init()
         guard (1...Self.longest).contains(payload.readableBytes),

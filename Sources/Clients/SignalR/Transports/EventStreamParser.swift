@@ -9,20 +9,29 @@ struct EventStreamParser {
     private var data: ByteBuffer?
     private var sawCarriageReturn = false
 
+    /// - Parameter maximumEvent: bytes of the largest event.
     init(maximumEvent: Int) { self.maximumEvent = maximumEvent }
 
+    /// Parses received bytes and calls back with each event's data.
     mutating func feed(_ bytes: ByteBuffer, _ event: (ByteBuffer) -> Void) throws(SignalRError) {
-        for byte in bytes.readableBytesView {
-            let isSecondOfEnd = byte == 0x0A && sawCarriageReturn
-            sawCarriageReturn = byte == 0x0D
-            if byte == 0x0A || byte == 0x0D {
-                if !isSecondOfEnd { endLine(event) }
-                continue
+        var bytes = bytes
+        while bytes.readableBytes > 0 {
+            if sawCarriageReturn {
+                sawCarriageReturn = false
+                if bytes.getInteger(at: bytes.readerIndex, as: UInt8.self) == 0x0A {
+                    bytes.moveReaderIndex(forwardBy: 1)
+                    continue
+                }
             }
-            guard line.readableBytes + (data?.readableBytes ?? 0) < maximumEvent else {
+            let end = bytes.readableBytesView.firstIndex { $0 == 0x0A || $0 == 0x0D }
+            var part = bytes.readSlice(length: (end ?? bytes.writerIndex) - bytes.readerIndex) ?? ByteBuffer()
+            guard line.readableBytes + (data?.readableBytes ?? 0) + part.readableBytes <= maximumEvent else {
                 throw SignalRError(.messageTooLarge, "the server sent an event of more than \(maximumEvent) bytes")
             }
-            line.writeInteger(byte)
+            line.writeBuffer(&part)
+            guard end != nil, let terminator = bytes.readInteger(as: UInt8.self) else { return }
+            sawCarriageReturn = terminator == 0x0D
+            endLine(event)
         }
     }
 

@@ -46,7 +46,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
 
     init() {}
 
-    /// Parses the file; old entries and those of the future do not count. One that is not valid has no entries.
+    /// Parses the file, without entries that are too old or in the future. An invalid file has no entries.
     init(parsing bytes: [UInt8], now: Int) {
         guard let cache = try? JSONDecoder().decode(CompletionCache.self, from: Data(bytes)) else { return }
         entries = cache.entries.filter { (now - Self.lifetime + 1...now).contains($0.time) }

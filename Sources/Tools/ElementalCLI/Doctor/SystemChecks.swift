@@ -27,7 +27,7 @@ enum ClockCheck {
 
 /// Whether enough files and sockets may be open.
 enum DescriptorCheck {
-    /// What a service for 1,024 devices takes.
+    /// The descriptors that a service for 1,024 devices needs.
     private static let wanted = 1280
 
     static func run(_ limits: (soft: UInt64, hard: UInt64) = FileDescriptors.limits) -> Finding {

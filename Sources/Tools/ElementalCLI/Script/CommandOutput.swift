@@ -80,7 +80,7 @@ struct NewestLines {
         for index in bytes.indices.reversed() where bytes[index] == UInt8(ascii: "\n") {
             count += 1
             guard count > Self.mostAtOnce else { continue }
-            // What came before is not looked at.
+            // Everything before it is ignored.
             rest = bytes[(index + 1)...]
             lines = LineCutter(limit: limit)
             break
