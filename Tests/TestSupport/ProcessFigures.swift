@@ -25,6 +25,16 @@ public struct ProcessFigures: Sendable {
     public var descriptors: Int {
         get throws { try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count }
     }
+    /// How often its threads have gone to sleep so far, those that have ended left out.
+    public var waitCount: Int {
+        get throws {
+            try threads.reduce(0) { sum, thread in
+                let text = (try? String(contentsOfFile: "\(thread)/status", encoding: .utf8)) ?? ""
+                let line = text.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+                return sum + (line.flatMap { Int($0.filter(\.isNumber)) } ?? 0)
+            }
+        }
+    }
     public var threadCount: Int { get throws { try threads.count } }
     public func hasOpen(_ path: String) throws -> Bool {
         let folder = "/proc/\(processID)/fd"

@@ -7,6 +7,8 @@
 #ifdef __linux__
 
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 int cscheduling_core(void) { return sched_getcpu(); }
 
@@ -23,10 +25,17 @@ bool cscheduling_leave_core(void) {
     return true;
 }
 
+int cscheduling_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
 #else
 
 int cscheduling_core(void) { return -1; }
 
 bool cscheduling_leave_core(void) { return false; }
+
+int cscheduling_open_process(int process) {
+    (void)process;
+    return -1;
+}
 
 #endif

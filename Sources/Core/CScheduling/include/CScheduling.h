@@ -1,4 +1,4 @@
-/// What Swift's module of the C library leaves out: on which of the machine's cores a thread runs.
+/// What Swift's module of the C library leaves out: on which of the machine's cores a thread runs, and when a process ends.
 #ifndef CSCHEDULING_H
 #define CSCHEDULING_H
 
@@ -11,5 +11,10 @@ int cscheduling_core(void);
 ///
 /// Returns false if there is none, or where a program cannot choose.
 bool cscheduling_leave_core(void);
+
+/// A descriptor that is readable once the process has ended. The caller closes it.
+///
+/// Returns a negative number where the system has none: before Linux 5.3, and elsewhere.
+int cscheduling_open_process(int process);
 
 #endif

@@ -1,3 +1,4 @@
+import CScheduling
 import Support
 
 /// A shell command that runs as a child process in a process group of its own.
@@ -44,9 +45,8 @@ final class CommandProcess: Sendable {
 
     /// How long what is left of a command may keep its output open after the shell has ended.
     private static let lingering = Duration.milliseconds(200)
-    /// How often it is looked whether the shell has ended, in milliseconds: while its output is open, and after that.
-    private static let pollTime: Int32 = 50
-    private static let shortPollTime: Int32 = 2
+    /// How often it is looked whether the shell has ended, in milliseconds, where the system does not tell.
+    private static let pollTime: Int32 = 20
     /// How long to wait for a command that does not read its input, or has not started.
     private static let writingPause = Duration.milliseconds(5)
     /// The most bytes of a piece of output.
@@ -115,10 +115,12 @@ final class CommandProcess: Sendable {
             state.withLock { ($0.input, $0.isOver) = (nil, true) }
             Descriptor.close(pipes.input.write)
         }
+        let ending = cscheduling_open_process(pid)
         defer {
             closeInput()
-            Descriptor.close(pipes.output.read)
-            Descriptor.close(pipes.errors.read)
+            for descriptor in [pipes.output.read, pipes.errors.read, ending] where descriptor >= 0 {
+                Descriptor.close(descriptor)
+            }
         }
         for descriptor in pipes.ownEnds { _ = fcntl(descriptor, F_SETFL, O_NONBLOCK) }
         if keepsInput { state.withLock { $0.input = pipes.input.write } } else if rest.isEmpty { closeInput() }
@@ -139,8 +141,10 @@ final class CommandProcess: Sendable {
                 pollfd(fd: open.output ? pipes.output.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.errors ? pipes.errors.read : -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: open.input && !keepsInput ? pipes.input.write : -1, events: Int16(POLLOUT), revents: 0),
+                pollfd(fd: endTime == nil ? ending : -1, events: Int16(POLLIN), revents: 0),
             ]
-            _ = poll(&entries, nfds_t(entries.count), isOpen ? Self.pollTime : Self.shortPollTime)
+            _ = poll(
+                &entries, nfds_t(entries.count), Self.waitingTime(until: deadline, since: endTime, isTold: ending >= 0))
             // Errors first: they say why it failed.
             if entries[1].revents != 0 { open.errors = Self.read(pipes.errors.read, &buffer) { onError($0) } }
             var wantsMore = true
@@ -156,6 +160,21 @@ final class CommandProcess: Sendable {
                 if rest.isEmpty || (count < 0 && errno != EAGAIN && errno != EINTR) { closeInput() }
             }
         }
+    }
+
+    /// How long nothing may happen, in milliseconds; negative for ever.
+    ///
+    /// - Parameters:
+    ///   - endTime: when the shell ended; `nil` while it runs.
+    ///   - isTold: whether the system tells when it ends.
+    private static func waitingTime(
+        until deadline: ContinuousClock.Instant?, since endTime: ContinuousClock.Instant?, isTold: Bool
+    ) -> Int32 {
+        let limit = [deadline, endTime.map { $0 + lingering }].compactMap { $0 }.min()
+        // Rounded up: the limit is over then.
+        let time = limit.map { Int32(clamping: max(0, ($0 - .now).nanoseconds) / 1_000_000 + 1) }
+        if endTime == nil, !isTold { return min(time ?? pollTime, pollTime) }
+        return time ?? -1
     }
 
     /// Reads a piece from a pipe, and returns whether more may come.

@@ -340,6 +340,28 @@ struct PublishFromTests {
         }
     }
 
+    @Test("a service is not woken while its commands say nothing", .backstop)
+    func silence() async throws {
+        let script = """
+            1:Now:bool:ro
+                follow: echo on; exec sleep infinity
+            2:Later:bool:ro
+                follow: echo off; cat {folder}/go; sleep 3; echo on; exec sleep infinity
+            """
+        try await withService(script) { service, target, folder in
+            let go = folder.appending(path: "go").path
+            try #require(mkfifo(go, 0o600) == 0)
+            try await withCommand(["watch", target, "--json"]) { watch in
+                for element in ["Now", "Later"] { try await watch.nextEvent("value") { $0["element"] == element } }
+                let before = try ProcessFigures(of: service).waitCount
+                try "".write(toFile: go, atomically: false, encoding: .utf8)
+                try await watch.nextEvent("value") { $0["element"] == "Later" && $0["value"] == true }
+                let count = try ProcessFigures(of: service).waitCount - before
+                #expect(count < 40, "it was woken \(count) times within 3 seconds")
+            }
+        }
+    }
+
     @Test
     func mistakesAreToldAtOnce() async throws {
         try Mistake.expect(in: ["publish", "pi", "--from", "x", "--element", "1:A:bool"])
