@@ -56,7 +56,7 @@ struct BenchOptions: ParsableArguments {
         try await Interruption.run(console, .task) {
             if let target {
                 let access = try await security.load()
-                let place = try await ServicePlace.find(target, for: access, output)
+                let place = try await ServicePlace.find(target.followingAlias(for: access), for: access, output)
                 return try await measure(place, access, latency, console, output, run)
             }
             let responder = try await ResponderProcess.start(

@@ -11,6 +11,8 @@ struct Client: Sendable {
     /// The elements that the user gave; `nil` for those of the service, which may change with the connection.
     let givenElements: ElementCatalogue?
     let place: ServicePlace
+    /// Looks for other services that the target names; `nil` if there cannot be any.
+    let finder: ServiceFinder?
     let pairing: PairingAdvice
     let console: Console
     /// All values from the first on, if ``Settings/wantsValues`` was set.
@@ -37,6 +39,8 @@ struct Client: Sendable {
         var reconnection: (any ReconnectionPolicy)?
         /// What to say of an error about the service's catalogue.
         var advice: @Sendable (ElementalError) -> String = { "\($0.message) with --element \(ElementSpec.form)" }
+        /// Looks for other services that the target names.
+        var finder: ServiceFinder?
         /// Called on the connection's event loop with every value.
         var onValue: (@Sendable () -> Void)?
     }
@@ -83,8 +87,8 @@ struct Client: Sendable {
                     ])
                 return try await body(
                     Client(
-                        device: device, givenElements: settings.elements, place: place, pairing: pairing,
-                        console: console, values: values.withLock { $0 },
+                        device: device, givenElements: settings.elements, place: place, finder: settings.finder,
+                        pairing: pairing, console: console, values: values.withLock { $0 },
                         arrivalTimes: arrivalTimes, transfers: transfers, events: events.withLock { $0 }))
             }
         } catch let error as ElementalError {
@@ -116,10 +120,13 @@ struct Client: Sendable {
 extension ClientOptions {
     /// Finds the target, connects, runs `body` and closes the connection however that ends.
     ///
-    /// - Parameter isNamed: whether what is written names the service, because the command has several.
+    /// - Parameters:
+    ///   - isNamed: whether what is written names the service, because the command has several.
+    ///   - takesFirst: whether to connect to the first service that is found. ``Client/finder`` tells if it is not the only
+    ///     one.
     func withClient<Result>(
         _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
-        isNamed: Bool = false,
+        isNamed: Bool = false, takesFirst: Bool = false,
         _ configure: (inout Client.Settings) -> Void = { _ in }, run body: (Client) async throws -> Result
     ) async throws -> Result {
         var settings = Client.Settings(name: clientName)
@@ -127,7 +134,12 @@ extension ClientOptions {
         settings.limits = limits.device
         settings.access = try await security.load(for: deputy)
         configure(&settings)
-        let place = try await ServicePlace.find(target, for: settings.access, output)
+        let target = try await target.followingAlias(for: settings.access)
+        if takesFirst, case .service(let service, name: nil) = target {
+            settings.finder = ServiceFinder(service: service, name: nil, output: output)
+        }
+        let place = try await ServicePlace.find(
+            target, for: settings.access, output, isFirstEnough: takesFirst)
         let console = isNamed ? console.naming(ServiceKey(place)) : console
         return try await Client.with(place, settings, output, console) { client in
             // Beside the command's work. For a program of its own nobody types its elements.

@@ -96,14 +96,21 @@ struct WatchCommand: ReportingCommand {
 
     private func watch(_ client: ClientOptions, _ remaining: Countdown, _ console: Console) async throws {
         let catalogue = try element.catalogue
-        try await client.withClient(output, console, elements: catalogue, isNamed: !also.isEmpty) {
+        try await client.withClient(output, console, elements: catalogue, isNamed: !also.isEmpty, takesFirst: true) {
             $0.wantsValues = true
             $0.reconnection = reconnection.policy
         } run: { client in
             try await client.reportingConnection {
                 let wanted = try await wanted(of: client)
-                try await Interruption.limit(to: amount.time?.duration) {
-                    try await client.watch(wanted, remaining)
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask { try await client.finder?.checkIsOnly() }
+                    group.addTask {
+                        try await Interruption.limit(to: amount.time?.duration) {
+                            try await client.watch(wanted, remaining)
+                        }
+                    }
+                    // The first that fails ends the other.
+                    while try await group.next() != nil {}
                 }
             }
         }

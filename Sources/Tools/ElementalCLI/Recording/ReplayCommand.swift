@@ -141,6 +141,7 @@ struct ReplayCommand: ReportingCommand {
         settings.access = try await security.load()
         settings.limits = hosting.service.limits.device
         settings.showsIncoming = false
+        let target = try await target.followingAlias(for: settings.access)
         let place = try await ServicePlace.find(target, for: settings.access, output)
         try await Client.with(place, settings, output, console) { client in
             let device = client.device

@@ -141,6 +141,12 @@ extension [Target] {
 }
 
 extension Target {
+    /// What the target stands for to a client.
+    func followingAlias(for access: ClientAccess) async throws -> Target {
+        guard let state = access.aliases else { return self }
+        return try await followingAlias(state, paired: access.paired)
+    }
+
     /// What the target stands for if it is an alias, and otherwise the target itself.
     ///
     /// An alias does not count if a paired service or its instance has its name. That, and a file that cannot be used, is

@@ -20,7 +20,9 @@ struct ServiceFinder: Sendable {
     }
 
     /// Searches until the service is found, several match, or the time is over.
-    func find() async throws -> DiscoveredService {
+    ///
+    /// - Parameter isFirstEnough: whether the first counts as the only one at once.
+    func find(isFirstEnough: Bool = false) async throws -> DiscoveredService {
         let findings = ServiceFindings(service: service, name: name, timeout: output.limit, searchesOthers: true)
         let search = Locked(Search(findings: findings))
         // One change that is not looked at yet stands for all: events that come faster than that are not queued.
@@ -50,7 +52,7 @@ struct ServiceFinder: Sendable {
                     return search
                 }
                 if let failure = now.findings.failure { throw failure }
-                if let match = now.match, name != nil { return match }
+                if let match = now.match, name != nil || isFirstEnough { return match }
                 if now.isTimeUp { break }
                 if now.isSettled {
                     isSettling = false
@@ -68,12 +70,25 @@ struct ServiceFinder: Sendable {
         }
     }
 
+    /// Searches on after the first was found.
+    ///
+    /// - Throws: ``CommandFailure`` with the code `ambiguous` if there are several.
+    func checkIsOnly() async throws {
+        do {
+            try await Interruption.limit(to: Self.settlingTime * 2) { _ = try await find() }
+        } catch let failure as CommandFailure where failure.code == Self.ambiguous {
+            throw failure
+        } catch {}
+    }
+
+    private static let ambiguous = "ambiguous"
+
     /// The only service found, or `nil` if there is none.
     private func only(of findings: ServiceFindings) throws -> DiscoveredService? {
         guard findings.found.count > 1 else { return findings.found.first }
         let names = findings.found.map(\.name)
         throw CommandFailure(
-            "ambiguous",
+            Self.ambiguous,
             "there are \(names.count) services '\(service)': \(quotedList(names, "and")); choose one, as in "
                 + "'\(service)/\(names[0])'")
     }
@@ -85,12 +100,16 @@ extension ServicePlace {
         try await find(target.followingAlias(state), output)
     }
 
-    private static func find(_ target: Target, _ output: OutputOptions) async throws -> ServicePlace {
+    private static func find(
+        _ target: Target, _ output: OutputOptions, isFirstEnough: Bool = false
+    ) async throws -> ServicePlace {
         switch target {
         case .address(let address):
             .address(host: try await LocalHost.address(of: address.host, output), port: address.port)
         case .service(let service, let name):
-            .found(try await ServiceFinder(service: service, name: name, output: output).find())
+            .found(
+                try await ServiceFinder(service: service, name: name, output: output).find(isFirstEnough: isFirstEnough)
+            )
         }
     }
 
@@ -98,10 +117,14 @@ extension ServicePlace {
     ///
     /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
     /// encryption, whoever published it.
-    static func find(_ target: Target, for access: ClientAccess, _ output: OutputOptions) async throws -> ServicePlace {
-        var target = target
-        if let state = access.aliases { target = try await target.followingAlias(state, paired: access.paired) }
-        let place = try await find(target, output)
+    ///
+    /// - Parameters:
+    ///   - target: no alias any more.
+    ///   - isFirstEnough: whether the first service found counts as the only one.
+    static func find(
+        _ target: Target, for access: ClientAccess, _ output: OutputOptions, isFirstEnough: Bool = false
+    ) async throws -> ServicePlace {
+        let place = try await find(target, output, isFirstEnough: isFirstEnough)
         guard case .service(let kind, name: nil) = target, let service = place.discovered, let paired = access.paired
         else { return place }
         let peers = try await Blocking.run { try paired.trust.read() }

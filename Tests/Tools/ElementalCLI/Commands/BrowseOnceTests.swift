@@ -41,7 +41,7 @@ struct BrowseOnceTests {
     }
 
     /// Runs a robot of each name.
-    private static func publish(
+    static func publish(
         _ names: ArraySlice<String>, _ avahi: PrivateAvahi, _ body: () async throws -> Void
     ) async throws {
         guard let name = names.first else { return try await body() }
