@@ -291,9 +291,12 @@ let package = Package(
             ],
             path: "Sources/Tools/ElementalBench"
         ),
+        .target(name: "CDispatchTimer", path: "Sources/Tools/CDispatchTimer"),
         .executableTarget(
             name: "ElementalCLI",
             dependencies: [
+                .target(name: "CDispatchTimer", condition: .when(platforms: [.linux])),
+                "CScheduling",
                 "ElementalFollowing",
                 "ClientTransport",
                 "CommodoreGateway",
@@ -324,7 +327,12 @@ let package = Package(
             ],
             path: "Sources/Tools/ElementalCLI",
             // The Debian package's size is limited. What has to be fast is in the modules that the commands use.
-            swiftSettings: [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+            swiftSettings: [.unsafeFlags(["-Osize"], .when(configuration: .release))],
+            linkerSettings: [
+                .unsafeFlags(
+                    ["-Xlinker", "--wrap=dispatch_source_set_timer"],
+                    .when(platforms: [.linux], configuration: .release))
+            ]
         ),
         // Tests, and what they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),

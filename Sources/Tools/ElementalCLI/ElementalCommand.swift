@@ -15,14 +15,22 @@ enum EntryPoint {
             if OutputOptions.wantsJSON(CommandLine.arguments) { write(error.json.text, to: STDOUT_FILENO) }
             exit(1)
         }
-        // Enough for what a command does, however many cores the machine has; a measurement has them all.
-        if CommandLine.arguments.dropFirst().first != BenchCommand.configuration.commandName {
-            let count = min(2, System.coreCount)
-            NIOSingletons.groupLoopCountSuggestion = count
-            NIOSingletons.blockingPoolThreadCountSuggestion = count
-        }
+        limitThreads()
         Task { await ElementalCommand.main() }
         dispatchMain()
+    }
+
+    /// Takes as many threads as the command can use, however many cores the machine has. A measurement has them all.
+    private static func limitThreads() {
+        let command = CommandLine.arguments.dropFirst().first
+        guard command != BenchCommand.configuration.commandName else { return }
+        let followers: [any ParsableCommand.Type] = [
+            MQTTCommand.self, OSCCommand.self, SignalRCommand.self, DashboardCommand.self, MetricsCommand.self,
+            RecordCommand.self,
+        ]
+        let hasMany = followers.contains { $0.configuration.commandName == command }
+        NIOSingletons.groupLoopCountSuggestion = hasMany ? min(2, System.coreCount) : 1
+        NIOSingletons.blockingPoolThreadCountSuggestion = 1
     }
 
     /// Opens those of standard input, output and error that the parent process has closed on /dev/null: otherwise a socket
