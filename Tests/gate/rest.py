@@ -126,6 +126,7 @@ def package() -> Job:
     def run(job: Job) -> None:
         shutil.rmtree(folder, ignore_errors=True)
         job.command(["Samples/make-deb", str(folder)])
+        job.command(["Tests/debian/idle", *map(str, folder.glob("*.deb"))])
         if (places.BUILD / "debian/ready").exists():
             job.command(["Tests/debian/check", *map(str, folder.glob("*.deb"))])
         else:
