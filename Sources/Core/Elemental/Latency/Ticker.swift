@@ -59,8 +59,9 @@ final class Ticker {
 final class TickerQueue {
     /// How long before a call a sleepless loop is woken: the system's timers are late.
     static let lead = TimeAmount.microseconds(150)
-    /// The minimum time that the loop has for its sockets between calls.
-    private static let leastGap = TimeAmount.microseconds(20)
+    /// The time that the loop has for its sockets once in a while when calls are always late. A slow machine needs more than
+    /// ``leastGap`` to come from one timer to the next, and would never poll them.
+    private static let longGap = TimeAmount.milliseconds(1)
     /// Unchecked: each thread sees its own value only.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<TickerQueue>()
 
@@ -70,6 +71,10 @@ final class TickerQueue {
     private(set) var firstDue = NIODeadline.distantFuture
     private var timer: (time: NIODeadline, task: Scheduled<Void>)?
     private var isRinging = false
+    /// The minimum time that the loop has for its sockets between calls. Another one in tests only.
+    var leastGap = TimeAmount.microseconds(20)
+    /// Timers that had only the ``leastGap``, one after the other.
+    private var hurriedCount = 0
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
@@ -104,11 +109,14 @@ final class TickerQueue {
         guard !tickers.isEmpty, sleepless?.isAwake != true else { return }
         let now = NIODeadline.now()
         let isWoken = sleepless != nil && firstDue - Self.lead > now
-        let time = isWoken ? firstDue - Self.lead : max(firstDue, now + Self.leastGap)
+        // More than those of tickers that are due at about the same time.
+        let isOverloaded = hurriedCount > 2 * tickers.count
+        let time = isWoken ? firstDue - Self.lead : max(firstDue, now + (isOverloaded ? Self.longGap : leastGap))
         if let timer {
             if timer.time <= time { return }
             timer.task.cancel()
         }
+        hurriedCount = firstDue > now + leastGap || isOverloaded ? 0 : hurriedCount + 1
         let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
             timer = nil
             let now = NIODeadline.now()
