@@ -32,8 +32,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
 
     /// The kind of ending.
     public let kind: Kind
-    /// Whether one of the ends requested it: this program closed the connection or was cancelled, the service shut
-    /// down, or a client left a service. A service that vanishes without notice is unexpected.
+    /// Whether one of the ends requested it. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
     package init(_ kind: Kind, isExpected: Bool) {
@@ -49,7 +48,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason in human-readable form, without a full stop. Text from the other end is escaped.
+    /// The reason for a user, without a full stop. Text from the peer is escaped.
     public var description: String { text.printable }
 
     private var text: String {
@@ -68,8 +67,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
-    /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `pairingChanged`, `networkError`, `cancelled`.
+    /// The kind as one word, for machines, such as `closedHere`.
     public var code: String {
         switch kind {
         case .closedHere: "closedHere"

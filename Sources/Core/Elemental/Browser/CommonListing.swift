@@ -2,14 +2,11 @@ import Logging
 import Support
 import Zeroconf
 
-/// Verifies the entries of the common listing, as a state machine: takes what a browser saw, and returns what to report
-/// and what to check. No sockets, no clock.
+/// Verifies the entries of the common listing, as a state machine without sockets and clock.
 ///
-/// An entry is reported under the name that it claims, once resolving the claimed instance has yielded the same host
-/// and port. Only a few checks run at a time. Those of new entries come first; failed ones are retried with a growing
-/// delay for as long as the entry is listed.
+/// An entry is reported under the name that it claims, once the claimed instance resolves to the same host and port.
+/// Only a few checks run at a time, those of new entries first; failed ones are retried with a growing delay.
 struct CommonListing {
-    /// Resolves the instance that an entry claims to be.
     struct Check: Sendable {
         let number: Int
         let entry: ServiceInstance
@@ -32,7 +29,6 @@ struct CommonListing {
         case note(String)
     }
 
-    /// Of an entry that claims to be an instance.
     private enum State: Equatable {
         case queued
         case checking(Int)
@@ -94,7 +90,6 @@ struct CommonListing {
         return actions
     }
 
-    /// The listing has ended, and nothing of it is being checked for the first time.
     fileprivate var isFinished: Bool { isAtEnd && checksUnderWay == 0 }
 
     private mutating func tell(_ event: ServiceBrowser.Event, as claim: ServiceInstance? = nil) {
@@ -144,7 +139,6 @@ struct CommonListing {
         if toldUnresolved.remove(instance) != nil { tell(.gone(instance)) }
     }
 
-    /// The name under which an entry is reported; `nil` if it is not.
     private func name(of instance: ServiceInstance) -> ServiceInstance? {
         switch entries[instance]?.claim {
         case .nothing: instance
@@ -159,7 +153,6 @@ struct CommonListing {
         if let name { release(name) }
     }
 
-    /// Gives a name to another verified entry that claims it, or reports that it is gone.
     private mutating func release(_ claimed: ServiceInstance) {
         let heir = entries.first { $0.value.state == .proven && $0.value.claim == .instance(claimed) }
         told[claimed] = heir?.key
@@ -250,7 +243,7 @@ extension ResolvedService {
 }
 
 extension CommonListing {
-    /// Reports verified services until the browser's events end, the task is cancelled or `tell` returns false.
+    /// Ends with the browser's events, when the task is cancelled, or when `tell` returns false.
     static func run(
         _ events: AsyncStream<ServiceBrowser.Event>, logger: Logger,
         _ tell: @escaping @Sendable (ElementalBrowser.Event) -> Bool

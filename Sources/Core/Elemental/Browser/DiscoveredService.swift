@@ -3,7 +3,7 @@ import NIOCore
 import Support
 import Zeroconf
 
-/// A service that a browser found, with everything needed to display it and to connect to it.
+/// A service that a browser found.
 public struct DiscoveredService: Sendable, Hashable {
     /// The service's name, such as `robot`.
     public let service: String
@@ -19,15 +19,13 @@ public struct DiscoveredService: Sendable, Hashable {
     public let txt: [String: String]
     /// Whether the service says hello. Services of this framework do; an older ElementalController does not.
     public let saysHello: Bool
-    /// Which clients the service says that it admits; `nil` for a policy that this version does not know. Like
-    /// everything here it is not authenticated: anyone on the network can publish it.
+    /// `nil` for a policy that this version does not know. Not authenticated, like everything here.
     public let security: SecurityPolicy?
     /// The beginning of the fingerprint that the service claims, 16 characters of base32; `nil` if it claims none.
     public let shortFingerprint: String?
     /// Whether the service says that a client can pair now.
     public let isPairing: Bool
 
-    /// - Parameter claim: the verified instance that an entry of the common listing claims to be.
     init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
         let instance = claim ?? resolved.instance
         service = instance.type.name
@@ -50,10 +48,9 @@ public struct DiscoveredService: Sendable, Hashable {
 }
 
 extension DiscoveredService {
-    /// The host's name without the final dot.
     package var hostName: String { host.hasSuffix(".") ? String(host.dropLast()) : host }
 
-    /// Where to connect to: the addresses or, without any, the host name.
+    /// The addresses or, without any, the host name.
     var endpoint: ServiceEndpoint {
         let known = addresses.compactMap { try? SocketAddress(ipAddress: $0, port: port) }
         // Without addresses the system's resolver is the last resort; it knows ".local" where nss-mdns is installed.
@@ -61,7 +58,6 @@ extension DiscoveredService {
     }
 }
 
-/// Where to connect to.
 enum ServiceEndpoint: Sendable {
     case host(String, port: Int)
     case addresses([SocketAddress])

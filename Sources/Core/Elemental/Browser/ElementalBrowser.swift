@@ -8,7 +8,7 @@ import Zeroconf
 /// let browser = ElementalBrowser("screen_control")
 /// let device = try await browser.firstService().connect(as: "Rob's iPhone", elements: Lamp.all)
 /// ```
-/// It browses while one of its streams is iterated, once for all of them. A program may have any number of browsers.
+/// It browses while one of its streams is iterated, once for all of them.
 public final class ElementalBrowser: Sendable {
     /// A change on the network.
     public enum Event: Sendable {
@@ -30,15 +30,13 @@ public final class ElementalBrowser: Sendable {
     private let browser: Result<ServiceBrowser, ElementalError>
     private let logger: Logger
 
-    /// How many events a stream may buffer. A stream that exceeds it is finished, rather than use unbounded memory or
-    /// miss events unnoticed.
+    /// A stream that exceeds this is finished, rather than use unbounded memory or miss events unnoticed.
     static let bufferedEvents = 4096
 
     /// Creates a browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///
-    /// When browsing for all services, one is reported once its claim has been verified: the name under which it is
-    /// listed resolves to the same host and port as its own listing. A service of an older ElementalController is found
-    /// by its name only.
+    /// Of all services, one is reported once its claim has been verified: the name under which it is listed resolves to
+    /// the same host and port. A service of an older ElementalController is found by its name only.
     public init(
         _ service: String? = nil,
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -53,17 +51,16 @@ public final class ElementalBrowser: Sendable {
         }
     }
 
-    /// Browses for services until the iteration ends or its task is cancelled. The stream starts with the services that
-    /// are already known, if another stream of this browser is being iterated. A stream that ends although its task is
-    /// not cancelled has overflowed its buffer of 4096 events: call this again for a new one.
+    /// Browses until the iteration ends or its task is cancelled. The stream starts with the services that are already
+    /// known, if another stream of this browser is iterated. One that ends although its task is not cancelled has
+    /// overflowed its buffer of 4096 events: call this again.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the service name is invalid.
+    /// - Throws: ``ElementalError/Code/invalidValue`` if the service name is invalid.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
         stream(of: try browser.get().events())
     }
 
-    /// Browses until the first answers are in, which takes a second, and what they list is resolved and verified or cannot
-    /// be.
+    /// Browses until the first answers are in, which takes a second, and resolved and verified.
     package func survey() throws(ElementalError) -> AsyncStream<Event> { stream(of: try browser.get().survey()) }
 
     private func stream(of events: AsyncStream<ServiceBrowser.Event>) -> AsyncStream<Event> {
@@ -87,12 +84,8 @@ public final class ElementalBrowser: Sendable {
 
     /// Waits for the first service found, or the first with that name.
     ///
-    /// - Parameters:
-    ///   - name: the instance's name; `nil` for any.
-    ///   - timeout: how long to look.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/serviceNotFound``, naming the services that
-    ///   were found instead; ``ElementalError/Code/discoveryFailed`` if browsing did not work;
-    ///   ``ElementalError/Code/cancelled``.
+    /// - Throws: ``ElementalError/Code/serviceNotFound``, naming the services that were found instead;
+    ///   ``ElementalError/Code/discoveryFailed`` if browsing did not work; ``ElementalError/Code/cancelled``.
     public func firstService(
         named name: String? = nil, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> DiscoveredService {
@@ -100,7 +93,6 @@ public final class ElementalBrowser: Sendable {
         return try await Self.first(of: try events(), for: findings, within: timeout)
     }
 
-    /// Waits for the first service that the findings want.
     static func first(
         of events: AsyncStream<Event>, for findings: ServiceFindings, within timeout: Duration
     ) async throws(ElementalError) -> DiscoveredService {
@@ -126,7 +118,6 @@ public final class ElementalBrowser: Sendable {
 }
 
 extension ElementalBrowser.Event {
-    /// - Parameter claim: the verified instance that an entry of the common listing claims to be.
     init(_ event: ServiceBrowser.Event, as claim: ServiceInstance? = nil) {
         switch event {
         case .found(let resolved): self = .found(DiscoveredService(resolved, as: claim))

@@ -2,7 +2,7 @@ import Support
 
 /// What a search for a service has seen so far, and why the service was not found.
 package struct ServiceFindings: Sendable {
-    /// How many names of other services are kept for suggestions: anybody can publish any number.
+    /// Anybody can publish any number of names.
     private static let maximumOtherCount = 4096
 
     private let service: String?
@@ -10,7 +10,6 @@ package struct ServiceFindings: Sendable {
     private let timeout: Duration
 
     private var entries: [ComparableName: DiscoveredService] = [:]
-    /// The services of the wanted type, by their instances' names.
     package var found: [DiscoveredService] { entries.sorted { $0.key < $1.key }.map(\.value) }
     /// The names of services of any type; `nil` if those are not searched for.
     private var otherServices: Set<String>?
@@ -18,9 +17,9 @@ package struct ServiceFindings: Sendable {
     package private(set) var failure: ElementalError?
 
     /// - Parameters:
-    ///   - service: the service's name; `nil` for any element service.
-    ///   - name: the instance's name; `nil` for any.
-    ///   - timeout: how long the search lasts, for the error's message.
+    ///   - service: `nil` for any element service.
+    ///   - name: `nil` for any instance.
+    ///   - timeout: for the error's message.
     ///   - searchesOthers: whether ``recordOther(_:)`` will be called.
     package init(service: String?, name: String?, timeout: Duration, searchesOthers: Bool = false) {
         if searchesOthers { otherServices = [] }
@@ -29,8 +28,6 @@ package struct ServiceFindings: Sendable {
         self.timeout = timeout
     }
 
-    /// Records an event about services of the wanted type.
-    ///
     /// - Returns: a service with the wanted name; any service if no name is wanted.
     package mutating func record(_ event: ElementalBrowser.Event) -> DiscoveredService? {
         switch event {
@@ -47,13 +44,11 @@ package struct ServiceFindings: Sendable {
 
     private func isWanted(_ name: String) -> Bool { self.name.map(name.isSameName) ?? true }
 
-    /// Records an event about services of any type, for the suggestions.
     package mutating func recordOther(_ event: ElementalBrowser.Event) {
         guard case .found(let service) = event, otherServices?.count ?? 0 < Self.maximumOtherCount else { return }
         otherServices?.insert(service.service)
     }
 
-    /// Why the service was not found, with suggestions.
     package var error: ElementalError {
         if let failure { return failure }
         if let unresolved {

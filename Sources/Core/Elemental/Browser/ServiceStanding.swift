@@ -3,8 +3,7 @@ public import ElementalWire
 import NIOPosix
 import Support
 
-/// Whether a client is paired with a discovered service, judged by the key that the service's TXT record claims. Anyone
-/// can publish that: only a connection proves it.
+/// Whether a client is paired with a discovered service, judged by the key that its TXT record claims.
 public enum ServiceStanding: Sendable, Hashable {
     /// It is not paired.
     case none
@@ -17,10 +16,6 @@ public enum ServiceStanding: Sendable, Hashable {
     /// It is paired, and claims no key: it offers no encryption.
     case keyMissing
 
-    /// - Parameters:
-    ///   - service: what the browser found.
-    ///   - peers: the services that the client trusts.
-    ///   - own: the client's fingerprint.
     package init(to service: DiscoveredService, among peers: TrustedPeers, own: Fingerprint) {
         let key = service.shortFingerprint
         self =
@@ -50,7 +45,6 @@ public enum ServiceStanding: Sendable, Hashable {
 }
 
 extension ConnectionTarget {
-    /// A service by its place alone.
     init(_ endpoint: ServiceEndpoint) {
         switch endpoint {
         case .host(let host, let port): self.init(hosts: [host], port: UInt16(clamping: port))
@@ -65,7 +59,6 @@ extension ConnectionTarget {
     }
 }
 
-/// The services that a client trusts, read again when they have changed.
 package struct TrustedServices: Sendable {
     private let keys: ClientSecurity.Keys
     private var known: TrustWatch.Snapshot?
@@ -76,10 +69,7 @@ package struct TrustedServices: Sendable {
         self.keys = keys
     }
 
-    /// Reads the store on a thread that may block, if it has changed.
-    ///
-    /// - Returns: whether it has.
-    /// - Throws: what the store throws if it cannot be read.
+    /// Reads the store on a thread that may block, if it has changed, which it returns.
     @discardableResult
     package mutating func update() async throws -> Bool {
         let (store, revision) = (keys.store, known?.revision)
@@ -89,13 +79,13 @@ package struct TrustedServices: Sendable {
         return true
     }
 
-    /// How the client stands to a service, as of the last ``update()``.
+    /// The answer is as of the last ``update()``.
     package func standing(to service: DiscoveredService) -> ServiceStanding {
         guard let known else { return .none }
         return ServiceStanding(to: service, among: known.peers, own: keys.identity.fingerprint)
     }
 
-    /// The service that is paired under a name, as of the last ``update()``.
+    /// The answer is as of the last ``update()``.
     package func pin(of service: String, named name: String) -> TrustedService? {
         known?.peers.pinned(service, name)
     }

@@ -14,9 +14,7 @@ enum ServiceTXT {
 
     static func commonType() throws(ZeroconfError) -> ServiceType { try .tcp("elemental") }
 
-    /// - Parameters:
-    ///   - entries: the program's own.
-    ///   - instanceName: the instance's own name, for the common listing.
+    /// - Parameter instanceName: for the common listing.
     static func record(
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
@@ -36,8 +34,8 @@ enum ServiceTXT {
         return record
     }
 
-    /// The name in the common listing. It includes the service's, so that a robot and a lamp may both be called
-    /// "Rover". A name has at most 63 UTF-8 bytes; the instance's is truncated if both do not fit.
+    /// Includes the service's name, so that a robot and a lamp may both be called "Rover". A name has at most 63 UTF-8
+    /// bytes.
     static func commonName(service: String, instance: String) -> String {
         let suffix = " (\(service))"
         var name = instance
@@ -98,8 +96,8 @@ struct SecurityEntries: Hashable {
     }
 }
 
-/// What an entry of the common listing claims to be. Anyone can list anything there, so a claim counts only if the
-/// claimed instance itself resolves to the same host and port.
+/// What an entry of the common listing claims to be: it counts only if the claimed instance itself resolves to the same
+/// host and port.
 enum ServiceClaim: Hashable {
     /// A service whose own type happens to be the common one.
     case nothing

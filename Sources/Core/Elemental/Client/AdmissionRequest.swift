@@ -12,13 +12,12 @@ struct AdmissionRequest: Sendable {
     /// The key that the service had when it was paired before.
     var pinned: Fingerprint?
     let accepts: @Sendable (Fingerprint) -> Bool
-    /// Stores a service that pairs, or removes it. Called on a thread that may block, with the service's address.
+    /// Stores a service that pairs, or removes it. Called on a thread that may block.
     var store: @Sendable (PairedService, ClientGateHandler.PairingStep, SocketAddress?) throws -> Void = { _, _, _ in }
     let explain: @Sendable (ClientGateHandler.Failure) -> ElementalError
 }
 
 extension Connector {
-    /// A request to a service whose key is known.
     func request(
         _ purpose: ClientAdmission.Purpose, to expected: ExpectedService, at endpoint: ServiceEndpoint
     ) -> AdmissionRequest {
@@ -31,7 +30,6 @@ extension Connector {
     /// stored.
     ///
     /// - Parameter prepare: called on a thread that may block.
-    /// - Returns: the service's answer, and its address.
     func ask(
         _ prepare: @escaping @Sendable (ClientSecurity.Keys) throws -> AdmissionRequest
     ) async throws(ElementalError) -> AdmissionRequest.Answer {

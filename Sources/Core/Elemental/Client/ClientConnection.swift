@@ -4,8 +4,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// One connection of a client, from the first attempt to its end: connects, encrypts, opens the UDP socket, and says
-/// hello. It reports state changes to the manager.
+/// One connection of a client, from the first attempt to its end.
 final class ClientConnection: SessionOwner {
     private static let reopeningTime = TimeAmount.seconds(1)
 
@@ -16,7 +15,7 @@ final class ClientConnection: SessionOwner {
     private let expectsHello: Bool
     private var session: Session?
     private var gatheredByteCount = 0
-    /// The channel while TLS or admission is in progress, before there is a session.
+    /// The channel while TLS or admission is in progress.
     private var opening: (any Channel)?
     private var isAbandoned = false
     private var hasRetried = false
@@ -81,8 +80,8 @@ final class ClientConnection: SessionOwner {
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
     }
 
-    /// NIO closes the channel on certain errors on the path to the service, such as a firewall's refusal. It is
-    /// replaced after a while, on the local port that the service knows.
+    /// NIO closes the channel on certain errors on the path, such as a firewall's refusal. It is replaced after a
+    /// while, on the local port that the service knows.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
@@ -140,7 +139,6 @@ final class ClientConnection: SessionOwner {
 
     func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
 
-    /// Drops the connection at once, or as soon as it is established.
     func abandon() {
         isAbandoned = true
         opening?.close(promise: nil)
@@ -191,7 +189,6 @@ extension ClientConnection {
             }
     }
 
-    /// Encrypts a connected channel, and adds a session once the service has admitted this client.
     private func secure(_ channel: any Channel, _ expected: ExpectedService) throws {
         opening = channel
         let request = connector.request(.connect(connector.options.security.role), to: expected, at: endpoint)
@@ -218,7 +215,6 @@ extension ClientConnection {
         }
     }
 
-    /// Connects once more, if that may help after a failed handshake.
     private func tryAgain(after failure: ClientGateHandler.Failure, _ expected: ExpectedService) -> Bool {
         let pause: TimeAmount
         switch failure {
@@ -237,7 +233,6 @@ extension ClientConnection {
         return true
     }
 
-    /// Adds a session to a connected channel, and starts reading.
     private func begin(
         on channel: any Channel, expectsHello: Bool, _ kind: ByteChannel.Kind = .plain,
         _ protection: DatagramProtection? = nil

@@ -13,16 +13,14 @@ final class ClientConnectionManager: ConnectionManager {
     private var machine: Machine
     private var device: ElementalDevice?
     private var current: ClientConnection?
-    /// What Zeroconf last reported about the service, since the first connection.
     private var sighted: DiscoveredService?
-    /// Set while the device is disconnected.
     private var sightings: ServiceSightings?
     /// Proved by the service on an encrypted connection of this device, which accepts no other from then on.
     var provenIdentity: Fingerprint?
     /// The pins that decided how the newest connection is made.
     var pins: [TrustedService] = []
     private var timer: Scheduled<Void>?
-    /// Waits for a pairing that permits more than the connection.
+    /// Waits for a pairing that permits more than the connection does.
     private var trustWatch: AnyObject?
     private var watch: AnyObject?
     private var actions: [Machine.Action] = []
@@ -42,7 +40,6 @@ final class ClientConnectionManager: ConnectionManager {
 
     var isIdle: Bool { machine.state == .idle }
 
-    /// Connects the device, unless it is connected, and resumes the waiter.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter) {
         if waiter.isCancelled { return waiter.answer(.connectingCancelled) }
         self.device = device
@@ -51,7 +48,6 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
-    /// Ends what is active: an established connection gracefully, everything else immediately.
     func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
 
     /// - Returns: whether the connection will be replaced.

@@ -21,7 +21,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         /// The peer does not speak TLS, or TLS failed.
         case notEncrypted(String)
         case timedOut
-        /// The connection ended before an answer, as happens to a host that has begun too many handshakes.
+        /// A host that has begun too many handshakes gets no answer.
         case unanswered
         case closed
         case refused(AdmissionRefusal)
@@ -34,7 +34,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     typealias Store = (PairedService, PairingStep) -> EventLoopFuture<Void>
 
-    /// How long to wait before the second attempt after an unanswered one: handshakes are limited per second.
+    /// The time between two attempts: handshakes are limited per second.
     static let pause = TimeAmount.seconds(1)
 
     private enum Phase {
@@ -55,10 +55,8 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     /// Encrypts a connected channel, and begins to read from it.
     ///
-    /// - Parameters:
-    ///   - store: stores a service that pairs, or removes it; without it storing fails.
-    ///   - completion: called once, on the event loop. If the client is authorised, it adds the session, which then
-    ///     receives the bytes that follow; otherwise the channel is closed.
+    /// - Parameter completion: called once. If the client is authorised, it adds the session, which then receives the
+    ///   bytes that follow; otherwise the channel is closed.
     static func begin(
         on channel: any Channel, _ connector: Connector, _ request: AdmissionRequest, store: Store? = nil,
         completion: @escaping (Result<Outcome, Failure>) -> Void
@@ -215,7 +213,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 /// A pairing window that an admin has opened.
 public struct OpenedPairing: Sendable {
-    /// What the client has to enter. Show it to the person there, and put it nowhere else.
+    /// Show it to the person at the client, and put it nowhere else.
     public let secret: PairingSecret
     /// How long the window stays open, unless a client pairs or fails five times before.
     public let timeLeft: Duration

@@ -1,9 +1,7 @@
 /// The life cycle of a client's device: its successive connections and the time between them. A state machine without
 /// sockets and timers.
-///
-/// `Waiter` is a task that waits for a connection.
 struct ClientMachine<Waiter: Equatable> {
-    /// Identifies a connection from the first attempt to its end; never reused.
+    /// Never reused.
     struct ConnectionID: Hashable {
         fileprivate(set) var number = 0
     }
@@ -14,7 +12,7 @@ struct ClientMachine<Waiter: Equatable> {
         /// `isReturn`: whether it replaces a connection that was lost.
         case connecting(ConnectionID, isReturn: Bool)
         case ready(ConnectionID)
-        /// What is queued is sent before the connection closes.
+        /// What is queued is still sent.
         case draining(ConnectionID, reconnects: Bool)
         /// The connection was lost; the delay before the next attempt has not elapsed.
         case away
@@ -30,11 +28,10 @@ struct ClientMachine<Waiter: Equatable> {
         case ready(ConnectionID)
         case failed(ConnectionID, ElementalError)
         case closing(ConnectionID, DisconnectReason)
-        /// `peer`: the peer's name and address, for messages. `isProven`: whether it has proven its identity.
+        /// `peer`: for messages.
         case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
         case timer
-        /// Zeroconf reported that the service is back. `hasMoved`: whether an attempt in progress connects to an old
-        /// place.
+        /// `hasMoved`: whether an attempt in progress connects to an old place.
         case sighted(hasMoved: Bool)
     }
 
@@ -43,7 +40,6 @@ struct ClientMachine<Waiter: Equatable> {
         case close(ConnectionID, DisconnectReason)
         /// Drop a connection, or an attempt to establish one, at once.
         case abandon(ConnectionID)
-        /// Replaces an earlier timer.
         case startTimer(Duration)
         case cancelTimer
         case startWatch
@@ -230,9 +226,7 @@ extension ClientMachine {
         return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
     }
 
-    /// The service was sighted, or the user requested an attempt now.
-    ///
-    /// The next attempt is early. It does not use up the one that the policy planned: the sighting may be a stale mDNS
+    /// The next attempt is early. It does not use up the one that the policy planned: a sighting may be a stale mDNS
     /// record, and a policy with one attempt left would otherwise give up although the service is about to return.
     private mutating func hurry(hasMoved: Bool) -> [Action] {
         switch state {
@@ -248,7 +242,6 @@ extension ClientMachine {
         }
     }
 
-    /// Begins an attempt, abandoning one in progress.
     private mutating func attempt() -> [Action] {
         var actions: [Action] = [.cancelTimer]
         if case .connecting(let id, _) = state { actions.append(.abandon(id)) }
@@ -256,12 +249,11 @@ extension ClientMachine {
     }
 }
 
-/// The attempts to restore a lost connection.
 private struct Recovery {
-    /// A connection that is lost again within this time does not reset the count of attempts. Otherwise a service that
-    /// drops connections at once would be contacted forever.
+    /// A connection that is lost again within this time does not reset the count of attempts, so that a service that
+    /// drops connections at once is not contacted forever.
     static let steadyTime = Duration.seconds(5)
-    /// How many extra attempts sightings can cause per attempt of the policy. Otherwise a flapping listing would keep a
+    /// Extra attempts that sightings can cause per attempt of the policy, so that a flapping listing does not keep a
     /// device trying forever.
     static let maximumRepetitionCount = 8
 

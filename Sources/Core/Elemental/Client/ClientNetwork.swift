@@ -7,13 +7,13 @@ import Support
 protocol ClientNetwork: Sendable {
     var now: ContinuousClock.Instant { get }
 
-    /// Delivers what Zeroconf reports about the services of one name, on the event loop, until the result is released.
+    /// The watch ends when the result is released.
     func watch(
         _ service: String, logger: Logger, on eventLoop: any EventLoop,
         _ handler: @escaping (ElementalBrowser.Event) -> Void
     ) -> AnyObject
 
-    /// Opens a TCP channel to a service, with automatic reading off.
+    /// The channel does not read automatically.
     func connect(
         to endpoint: ServiceEndpoint, named name: String, _ options: ConnectOptions, on eventLoop: any EventLoop
     ) -> EventLoopFuture<any Channel>
@@ -29,8 +29,8 @@ struct SystemNetwork: ClientNetwork {
         weak var browser: ElementalBrowser?
     }
 
-    /// All watches of a name share a browser: separate ones would cost each disconnected device up to four threads and
-    /// D-Bus connections, of which a user may have 256.
+    /// All watches of a name share a browser, which takes up to four threads and D-Bus connections, of which a user may
+    /// have 256.
     private static let browsers = Locked<[ComparableName: WeakBrowser]>([:])
 
     private static func browser(for service: String, _ logger: Logger) -> ElementalBrowser {

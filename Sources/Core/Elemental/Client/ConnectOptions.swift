@@ -17,22 +17,20 @@ public struct ConnectOptions: Sendable {
     public var latency: Latency
     /// Whether and when to reconnect after the connection was lost; `nil`, the default, ends the device with its
     /// connection.
-    ///
-    /// The first connection is not retried: `connect` throws the reason why it failed. A connection that is replaced
-    /// because the service was paired meanwhile does not count as lost: one attempt is made even without a policy.
+    /// The first connection is not retried. A connection that is replaced because the service was paired meanwhile does
+    /// not count as lost: one attempt is made even without a policy.
     public var reconnection: (any ReconnectionPolicy)?
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: any EventLoopGroup
     /// The logger of the connection. By default nothing is logged.
     public var logger: Logger
 
-    /// Whether the service at a host and port is known to say hello, so that `connect` waits for it and for the catalogue.
-    /// For a discovered service its TXT record decides.
+    /// Whether the service at a host and port says hello, so that `connect` waits for it. For a discovered service its
+    /// TXT record decides.
     package var expectsHello = false
     /// The shared budget for the incomplete and the kept long values of several connections; `nil` for no limit.
     package var memory: ByteBudget?
-    /// Called on the event loop with the length of each value that is dropped while it arrives because ``memory`` is
-    /// used up.
+    /// Gets the length of each value that is dropped while it arrives because ``memory`` is used up.
     package var onLeftOut: (@Sendable (_ element: ElementDefinition, _ byteCount: Int) -> Void)?
     /// Whether values of more than 256 bytes are kept as an element's newest.
     package var keepsLongValues = true

@@ -6,15 +6,14 @@ extension DiscoveredService {
     /// - Parameters:
     ///   - name: this client's name, under which the service lists it; not empty.
     ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
-    ///   - options: timeouts, memory limits, reconnection, logging.
-    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
-    ///     not miss any.
-    /// - Returns: the device, ready to send.
+    ///   - configure: called on the event loop before the first value is delivered: add handlers here that must not
+    ///     miss any.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
-    ///   ``ElementalError/Code/catalogueMismatch``, ``ElementalError/Code/invalidCatalogue``,
-    ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
-    ///   ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``,
+    ///   ``ElementalError/Code/unauthenticated``, ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``,
+    ///   ``ElementalError/Code/cancelled``.
     public func connect(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
         configure: @escaping @Sendable (ElementalDevice) -> Void = { _ in }
@@ -30,8 +29,7 @@ extension DiscoveredService {
     ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
     /// }
     /// ```
-    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
-    /// `connect`.
+    /// Values sent before `body` returns are flushed before the connection is closed.
     /// - Throws: what `connect` throws, and what `body` throws.
     public func withConnection<Result>(
         as name: String, elements: ElementCatalogue? = nil, options: ConnectOptions = ConnectOptions(),
@@ -49,14 +47,8 @@ extension ElementalDevice {
     /// - Parameters:
     ///   - host: a host name or an address.
     ///   - port: the service's port, TCP and UDP.
-    ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
-    ///   - options: timeouts, memory limits, reconnection, logging.
-    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
-    ///     not miss any.
-    /// - Returns: the device, ready to send.
-    /// - Throws: ``ElementalError`` as ``DiscoveredService/connect(as:elements:options:configure:)`` does, and with the
-    ///   code ``ElementalError/Code/invalidValue`` for an empty name or an invalid port.
+    /// - Throws: as ``DiscoveredService/connect(as:elements:options:configure:)`` does, and
+    ///   ``ElementalError/Code/invalidValue`` for an empty name or an invalid port.
     public static func connect(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
         options: ConnectOptions = ConnectOptions(),
@@ -68,15 +60,7 @@ extension ElementalDevice {
 
     /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
     ///
-    /// ```swift
-    /// try await ElementalDevice.withConnection(
-    ///     host: "192.168.1.7", port: 5000, as: "Rob's iPhone", elements: Lamp.all
-    /// ) { device in
-    ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
-    /// }
-    /// ```
-    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
-    /// `connect`.
+    /// Values sent before `body` returns are flushed before the connection is closed.
     /// - Throws: what `connect` throws, and what `body` throws.
     public static func withConnection<Result>(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
@@ -98,7 +82,6 @@ extension ServicePlace {
             .connect()
     }
 
-    /// Connects, runs `body` and closes the connection.
     package func withConnection<Result>(
         as name: String, elements: ElementCatalogue?, options: ConnectOptions,
         configure: @escaping @Sendable (ElementalDevice) -> Void, isolation: isolated (any Actor)? = #isolation,

@@ -15,7 +15,7 @@ struct Connector: Sendable {
 
     /// The service's instance name, or the host and port.
     var peerName: String { place.discovered?.name ?? place.target }
-    /// The service's name, by which Zeroconf finds it again; `nil` if the client connects by host and port.
+    /// The name by which Zeroconf finds the service again.
     var service: String? { place.discovered?.service }
     var saysHello: Bool { place.discovered?.saysHello ?? options.expectsHello }
     var logger: Logger { options.logger.printable }
@@ -30,7 +30,6 @@ struct Connector: Sendable {
         return device
     }
 
-    /// Refuses an invalid port at once, because retrying would not help.
     func checkPort() throws(ElementalError) {
         guard case .address(_, let port) = place else { return }
         do {
@@ -55,10 +54,7 @@ struct Connector: Sendable {
         return device
     }
 
-    /// What to look up among the trusted services.
-    ///
-    /// - Parameter sighted: where Zeroconf found the service since, perhaps under another name; `nil` for the first
-    ///   place.
+    /// - Parameter sighted: where Zeroconf found the service since, perhaps under another name.
     func target(_ sighted: DiscoveredService? = nil) -> ConnectionTarget {
         guard let found = sighted ?? place.discovered else { return ConnectionTarget(place.endpoint) }
         var target = ConnectionTarget(found)

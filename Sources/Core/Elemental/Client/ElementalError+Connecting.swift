@@ -2,7 +2,6 @@ import ElementalSecurity
 import Support
 
 extension ElementalError {
-    /// A peer's name and address, and whether it has proven its identity.
     typealias Peer = (text: String, isProven: Bool)
 
     static var connectingCancelled: ElementalError { ElementalError(.cancelled, "connecting was cancelled") }
@@ -54,7 +53,6 @@ extension Connector {
         ElementalError(.connectionFailed, "'\(peerName)' does not answer as expected")
     }
 
-    /// Why an encrypted connection to a service whose key is known was not established.
     func explain(
         _ failure: ClientGateHandler.Failure, _ endpoint: ServiceEndpoint, _ expected: ExpectedService
     ) -> ElementalError {
@@ -84,9 +82,6 @@ extension Connector {
         }
     }
 
-    /// Why a service did not answer a request, or does not grant it.
-    ///
-    /// - Parameter what: what could not be done.
     func explain(_ failure: ClientGateHandler.Failure, _ what: String) -> ElementalError {
         switch failure {
         case .refused(let refusal): ElementalError(refusal, what)

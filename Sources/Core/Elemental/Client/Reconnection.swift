@@ -10,8 +10,7 @@
 public protocol ReconnectionPolicy: RetryPolicy {
     /// How long to wait before an attempt, or `nil` to give up, which ends the device with the reason of the loss.
     ///
-    /// It is called once before each attempt, on the device's event loop, and must not block. A negative delay counts
-    /// as zero.
+    /// Called once before each attempt, on the device's event loop; it must not block. A negative delay counts as zero.
     func delay(before attempt: ReconnectionAttempt) -> Duration?
 }
 

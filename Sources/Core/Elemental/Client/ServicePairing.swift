@@ -17,13 +17,11 @@ extension DiscoveredService {
     ///   - role: the role that the client asks for. It gets this or what the service offers, whichever is less.
     ///   - options: with the client's identity and store in ``ConnectOptions/security``.
     ///   - enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile.
-    /// - Returns: what was stored about the service.
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/wrongCode``,
-    ///   ``ElementalError/Code/pairingClosed``, ``ElementalError/Code/identityChanged`` if the service is paired with
-    ///   another key, ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
-    ///   ``ElementalError/Code/timedOut``,
-    ///   ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState`` without an identity, or if the service
-    ///   has the same one.
+    /// - Throws: ``ElementalError/Code/wrongCode``, ``ElementalError/Code/pairingClosed``,
+    ///   ``ElementalError/Code/identityChanged`` if the service is paired with another key,
+    ///   ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/cancelled``, ``ElementalError/Code/invalidState``
+    ///   without an identity, or if the service has the same one.
     @discardableResult
     public func pair(
         as name: String, role: Role = .control, options: ConnectOptions,
@@ -34,10 +32,6 @@ extension DiscoveredService {
 }
 
 extension ServicePlace {
-    /// Pairs with the service.
-    ///
-    /// - Parameter enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile, so it
-    ///   takes no place of the service.
     package func pair(
         as name: String, role: Role = .control, options: ConnectOptions,
         isolation: isolated (any Actor)? = #isolation, _ enter: (PairingRequest) async -> PairingSecret?
@@ -65,7 +59,6 @@ public struct PairingRequest: Sendable {
 }
 
 extension Connector {
-    /// How many of a service's addresses are stored.
     private static let maximumHostCount = 8
 
     /// - Parameter secret: `nil` to ask which kind has to be entered.

@@ -3,8 +3,7 @@ import Support
 /// Interprets a browser's events while a device is disconnected: where its service may be, and whether it is back.
 ///
 /// The service is searched for by its name and, if it has proven a key, by that key's fingerprint under any name.
-/// Anyone can publish either, so there may be several places. Only a connection decides; after a failure the next place
-/// is tried.
+/// Anyone can publish either, so there may be several places; after a failure the next one is tried.
 struct ServiceSightings {
     struct Sighting {
         /// Whether the service has moved, reappeared or is newly listed, as opposed to a cached record.
@@ -26,10 +25,7 @@ struct ServiceSightings {
     private var untried: Set<ComparableName> = []
     private var gone: Set<ComparableName> = []
 
-    /// - Parameters:
-    ///   - name: the service's instance name.
-    ///   - shortFingerprint: that of the key that the service has proven.
-    ///   - known: the last known location of the service.
+    /// - Parameter shortFingerprint: that of the key that the service has proven.
     init(
         _ name: String, _ shortFingerprint: String? = nil, known: ServiceEndpoint, at now: ContinuousClock.Instant
     ) {

@@ -5,23 +5,17 @@ import Synchronization
 
 /// A connection as its device sees it on the event loop.
 protocol ConnectionHandler: AnyObject {
-    /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
+    /// Whether a batch is in progress, at whose end everything queued is written.
     var isInBatch: Bool { get }
-    /// Flushes at the end of the batch in progress.
     func flushAfterBatch()
-    /// Writes what is queued.
     func flush()
     /// Runs what may send values, and then writes them.
     func batch(_ body: () -> Void)
-    /// Notifies a client that a value of the element was refused.
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
-    /// Resumes reading after a pause.
     func resumeReading()
-    /// The connection's socket; `nil` if what is written does not go to it unchanged.
+    /// `nil` if what is written does not go to the socket unchanged.
     var plainSocket: StreamSocket? { get }
-    /// Closes the connection gracefully.
-    ///
-    /// - Parameter shutdownText: the text that a service sends its client before it closes.
+    /// Closes the connection gracefully; a service sends its client the text before.
     func close(_ reason: DisconnectReason, shutdownText: String?)
 }
 
@@ -35,11 +29,10 @@ final class Connection: Sendable {
     private let direct = DirectSocket()
     /// The same for datagrams that are sent as they are; `nil` while there are none.
     private let datagrams = AtomicLazyReference<DatagramSink>()
-    /// Whether something was received since another thread last wrote directly: what that thread sends now is likely
-    /// the answer, which is worth a system call of its own. Values sent unasked are better batched by the loop.
+    /// Something was received since another thread last wrote directly: what that thread sends now is likely the
+    /// answer, which is worth a system call of its own. Values sent unasked are better batched by the loop.
     private let mayAnswer = Atomic(false)
 
-    /// Must be called on the event loop.
     init(channel: any Channel, handler: any ConnectionHandler) {
         self.channel = channel
         let bound = NIOLoopBound(handler, eventLoop: channel.eventLoop)
@@ -53,18 +46,14 @@ final class Connection: Sendable {
         channel.eventLoop.execute(flush)
     }
 
-    /// Runs what may send values, and then writes them in the same tick. On the event loop.
     func batch(_ body: () -> Void) { handler.value.batch(body) }
 
-    /// Notifies a client that its value of the element was refused. On the event loop.
     func refuse(_ id: Int8) { handler.value.refuse(id, .refused) }
 
-    /// Resumes reading after a pause.
     func resumeReading() {
         channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
     }
 
-    /// Closes the connection gracefully.
     func close(_ reason: DisconnectReason, shutdownText: String?) {
         channel.eventLoop.execute { [handler] in handler.value.close(reason, shutdownText: shutdownText) }
     }
@@ -72,14 +61,12 @@ final class Connection: Sendable {
 
 /// Writing on another thread than the event loop's.
 extension Connection {
-    /// A read batch begins. On the event loop.
     func noteRead() { mayAnswer.store(true, ordering: .relaxed) }
 
     /// Datagrams may be sent there, by any thread. A second socket, which a client opens when the system has closed the
     /// first, is left to the event loop.
     func use(_ datagrams: DatagramSink) { _ = self.datagrams.storeIfNil(datagrams) }
 
-    /// The connection has ended. On the event loop.
     func end() { direct.close() }
 
     /// Whether the calling thread should write what it has queued itself. It uses up the permission to answer.
@@ -95,14 +82,11 @@ extension Connection {
         }
     }
 
-    /// Writes two byte ranges, one after the other.
-    ///
     /// - Returns: how many bytes the socket accepted.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         direct.withDescriptor { StreamSocket(descriptor: $0).write(first, second, more: false) } ?? 0
     }
 
-    /// Sends a datagram.
     func write(datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
         datagrams.load()?.writeDirectly(datagram) ?? .full
     }

@@ -3,15 +3,14 @@ import Synchronization
 
 /// Establishes the connections of a client's device. Called by the device on its event loop.
 protocol ConnectionManager: AnyObject {
-    /// Connects the device, unless it is connected, and resumes the waiter.
+    /// Does nothing if the device is connected.
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter)
-    /// The waiter was cancelled.
     func cancel(_ waiter: ConnectionWaiter)
     /// Ends what is active: an established connection gracefully, everything else immediately.
     func disconnect(_ reason: DisconnectReason)
 }
 
-/// A task that waits for a connection. It is resumed exactly once.
+/// A task that waits for a connection. It is answered exactly once.
 final class ConnectionWaiter: Sendable {
     /// Whether cancelling the wait also closes a connection that has been established in the meantime.
     let closesWhenCancelled: Bool
@@ -25,7 +24,7 @@ final class ConnectionWaiter: Sendable {
 
     var result: EventLoopFuture<Void> { promise.futureResult }
 
-    /// Whether it was cancelled, possibly before the event loop was notified.
+    /// The event loop may not have been notified yet.
     var isCancelled: Bool { cancelled.load(ordering: .sequentiallyConsistent) }
 
     func cancel() { cancelled.store(true, ordering: .sequentiallyConsistent) }

@@ -39,7 +39,6 @@ public struct DeviceLimits: Sendable, Hashable {
     /// How long closing may spend on sending what is queued.
     public var closeTimeout: Duration
 
-    /// Silence after which the peer is considered dead; `nil` for never.
     var maximumSilence: Duration? { heartbeatInterval.map { $0 * max(1, heartbeatPatience) } }
 
     /// Limits; what is left out has its default.
@@ -66,8 +65,8 @@ public struct DeviceLimits: Sendable, Hashable {
     }
 }
 
-/// The memory that several holders share, in bytes. No holder gets more than what it leaves to the others, so that one
-/// alone gets half, two get a third each, and there is always something left for one more.
+/// The memory that several holders share, in bytes. No holder gets more than what it leaves to the others: one gets
+/// half, two a third each, and there is always something left for one more.
 package final class ByteBudget: Sendable {
     package let limit: Int
     private let used = Locked(0)
@@ -78,8 +77,6 @@ package final class ByteBudget: Sendable {
     package var usedByteCount: Int { used.withLock { $0 } }
 
     /// A holder has `new` bytes in place of `old`, unless these are too many.
-    ///
-    /// - Parameter own: the bytes that the holder has, `old` among them.
     package func replace(_ old: Int, by new: Int, own: Int) -> Bool {
         used.withLock { used in
             let others = used - own
@@ -89,10 +86,7 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// A holder has fewer bytes, or more, which cannot be prevented any more.
-    ///
-    /// - Parameter own: the bytes that it has now.
-    /// - Returns: whether these are no more than it may have.
+    /// A holder has this many bytes more, or fewer, which cannot be prevented.
     package func note(_ change: Int, own: Int) -> Bool {
         used.withLock { used in
             used += change
@@ -105,16 +99,13 @@ package final class ByteBudget: Sendable {
 struct Throttle {
     /// The maximum number of values per second, at least 1.
     let limit: Int
-    /// Whether the limit of this second is reached.
     private(set) var isOver = false
     private var count = 0
     private var end = NIODeadline.uptimeNanoseconds(0)
 
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Adds received values.
-    ///
-    /// - Returns: when to call ``goOn(at:)``, if this reaches the limit.
+    /// - Returns: when to call ``goOn(at:)``, if these values reach the limit.
     mutating func add(_ number: Int, at now: NIODeadline) -> NIODeadline? {
         if now >= end, !isOver {
             count = 0
@@ -126,7 +117,7 @@ struct Throttle {
         return end
     }
 
-    /// Begins a new second. Values beyond the previous one's limit, received in the same read, count towards this one.
+    /// Values beyond the previous second's limit, received in the same read, count towards the new one.
     ///
     /// - Returns: when to call it again, if they reach the limit again.
     mutating func goOn(at now: NIODeadline) -> NIODeadline? {

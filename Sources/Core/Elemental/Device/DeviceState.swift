@@ -17,13 +17,13 @@ struct DeviceState {
         var address: SocketAddress?
         var service: String?
         var hello: Hello?
-        /// The elements that the service announced, or the error if they cannot be decoded.
+        /// An error if the catalogue cannot be decoded.
         var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
         var grantedRole: Role?
         /// `nil` if the connection is not encrypted.
         var fingerprint: Fingerprint?
-        /// What frames are validated against: the program's own elements, or else those that the service announced.
+        /// The program's own, or else those that the service announced.
         var elements: ElementTable
     }
 
@@ -32,17 +32,14 @@ struct DeviceState {
         var roundTripCount = 0
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0
-        /// The newest values that are too long for ``NewestValues``, by identifier.
         var longValues: [Data?] = []
         /// Elements of which a handler could not decode a value.
         var undecodable = IdentifierSet()
         var keepsLongValues = true
         /// A budget that several devices share; `nil` for no limit.
         var memory: ByteBudget?
-        /// The bytes of ``longValues``, if ``memory`` limits them.
         var longByteCount = 0
 
-        /// Whether a long value may be kept in place of the element's former one.
         mutating func mayKeep(_ byteCount: Int, at position: Int) -> Bool {
             guard keepsLongValues, let memory else { return keepsLongValues }
             let old = position < longValues.count ? longValues[position]?.count ?? 0 : 0
@@ -60,7 +57,6 @@ struct DeviceState {
     var inbound = Inbound()
     var endings = Endings()
     var events = EventSubscribers<DeviceEvent>()
-    /// The pings that await their pongs, with the times of their arrival.
     var pings = Registry<Outcome<Result<ContinuousClock.Instant, ElementalError>>>()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
@@ -71,8 +67,8 @@ struct DeviceState {
     var metricsTaken = MetricsSample()
 }
 
-/// A client's values that a service has not decided on yet, and the pings that came behind them. Their answers tell the
-/// client that it knows all refusals.
+/// Values that a service has not decided on yet, and the pings behind them, whose answers tell the client that it knows
+/// all refusals.
 struct UndecidedValues {
     /// Further pings are answered at once.
     static let maximumPingCount = 16
@@ -82,7 +78,6 @@ struct UndecidedValues {
 
     mutating func begin() { count += 1 }
 
-    /// - Returns: the pings to answer now.
     mutating func end() -> [[UInt8]] {
         count -= 1
         guard count == 0 else { return [] }
@@ -91,8 +86,6 @@ struct UndecidedValues {
     }
 
     /// Keeps a ping if values before it are undecided. A heartbeat, which is all zeros, does not wait.
-    ///
-    /// - Returns: whether it is kept.
     mutating func keep(_ ping: UnsafeRawBufferPointer) -> Bool {
         guard count > 0, pings.count < Self.maximumPingCount, ping.contains(where: { $0 != 0 }) else { return false }
         pings.append([UInt8](ping))

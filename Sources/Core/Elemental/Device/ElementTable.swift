@@ -5,16 +5,13 @@ import ElementalWire
 ///
 /// Unchecked: the memory is written during initialization only.
 final class ElementTable: @unchecked Sendable {
-    /// The constraints on the values of one element; a trivial type, so that a check touches no reference count.
+    /// A trivial type, so that a check touches no reference count.
     struct Rule {
         var isDefined = false
         var type = ElementType.data
-        /// Whether a client may send a value.
         var isWritable = false
-        /// Whether the service may.
         var isReadable = false
         var hasRange = false
-        /// Where there is one.
         var range = 0.0...0.0
         var hasChoices = false
         /// -1 if the length varies.
@@ -35,15 +32,14 @@ final class ElementTable: @unchecked Sendable {
             hasChoices = !definition.choices.isEmpty
         }
 
-        /// How many bytes of a value of that length are worth buffering: all, or none if it cannot be accepted. A value
-        /// of a fixed length, at most 64 bytes, is checked for its form before its access, so it is buffered anyway.
+        /// All bytes, or none if the value cannot be accepted. A value of a fixed length, at most 64 bytes, is checked
+        /// for its form before its access, so it is buffered anyway.
         func keptByteCount(of length: Int, fromClient: Bool) -> Int {
             guard isDefined else { return 0 }
             if byteCount >= 0 { return Int(byteCount) == length ? length : 0 }
             return isTaken(fromClient: fromClient) ? length : 0
         }
 
-        /// Whether values of the element are taken from the other end.
         @inline(__always)
         func isTaken(fromClient: Bool) -> Bool { fromClient ? isWritable : isReadable }
 
@@ -57,7 +53,6 @@ final class ElementTable: @unchecked Sendable {
             }
         }
 
-        /// Whether a well-formed value, or each component of a vector, is within the element's range.
         @inline(__always)
         func allows(_ value: UnsafeRawBufferPointer) -> Bool { !hasRange || type.isWithin(range, value) }
     }
@@ -85,7 +80,6 @@ final class ElementTable: @unchecked Sendable {
         self.rules = UnsafePointer(rules)
     }
 
-    /// A service's elements as a client of that role gets them.
     convenience init(_ all: ElementCatalogue, for role: Role, under policy: SecurityPolicy) {
         let visible = all.visible(to: role, under: policy)
         self.init(visible, hiding: all.filter { visible[id: $0.id] == nil })
@@ -93,13 +87,12 @@ final class ElementTable: @unchecked Sendable {
 
     deinit { rules.deallocate() }
 
-    /// Whether a well-formed value is one of the choices of an element that has choices.
     @inline(never)
     func isChoice(_ id: Int8, _ value: UnsafeRawBufferPointer) -> Bool {
         catalogue[id: id]?.allowsChoice(value) ?? true
     }
 
-    /// The type of the element, or `nil` if none has that identifier, which must not be negative.
+    /// - Parameter id: not negative.
     func type(of id: Int8) -> ElementType? {
         rules[Int(id)].isDefined ? rules[Int(id)].type : nil
     }

@@ -4,12 +4,11 @@ import Support
 extension ElementalDevice {
     /// The elements that the service announces: names, types and metadata, for untyped use.
     ///
-    /// A client requests them when it connects; this waits until they have arrived.
-    /// - Parameter timeout: how long to wait.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
-    ///   send them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
-    ///   immediately if they cannot be decoded, ``ElementalError/Code/notConnected``, or
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled while it waits.
+    /// Waits until the elements have arrived that a client requests when it connects.
+    ///
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if they do not arrive in
+    ///   time (an older ElementalController never sends them), ``ElementalError/Code/invalidCatalogue``,
+    ///   ``ElementalError/Code/notConnected`` or ``ElementalError/Code/cancelled``.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         _ = await state.withLock { $0.catalogueSettled }.wait(timeout, on: eventLoop)
         switch state.withLock({ $0.identity.catalogue }) {
@@ -28,7 +27,7 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    /// The catalogue is known, cannot be decoded, or will not arrive.
+    /// - Parameter catalogue: `nil` if it will not arrive.
     func settleCatalogue(_ catalogue: Result<ElementCatalogue, WireError>?) {
         let settled = state.withLock { state in
             if let catalogue { state.identity.catalogue = catalogue }
@@ -47,11 +46,9 @@ extension ElementalError {
     }
 }
 
-/// Compares a program's elements with those that the service announces.
 struct CatalogueComparison {
-    /// A description of the elements whose types differ; `nil` if there are none.
+    /// The elements whose types differ, in words; `nil` if there are none.
     let mismatch: String?
-    /// The elements that the service does not have.
     let missing: IdentifierSet
 
     init(own: ElementCatalogue, service: ElementCatalogue, serviceName: String) {

@@ -4,15 +4,11 @@ import Support
 
 extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.
-    ///
-    /// - Parameters:
-    ///   - transport: the transport of the ping and its pong.
-    ///   - size: the length of the ping's value in bytes, 8...1,024.
-    ///   - timeout: how long to wait.
+    /// - Parameter size: the length of the ping's value in bytes, 8...1,024.
     /// - Returns: the time from the call to the pong's arrival.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/udpUnavailable``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/cancelled``;
-    ///   ``ElementalError/Code/notAllowed`` if the other end has not announced that it answers pings.
+    ///   ``ElementalError/Code/notAllowed`` if the peer has not announced that it answers pings.
     public func ping(
         over transport: Transport = .tcp, size: Int = 8, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> Duration {
@@ -46,7 +42,7 @@ extension ElementalDevice {
         return time
     }
 
-    /// A pong was received. Its first 8 bytes are the ping's token.
+    /// A pong's first 8 bytes are the ping's token.
     func answerPing(_ value: UnsafeRawBufferPointer) {
         guard value.count >= 8, let token = UInt64(wireBytes: UnsafeRawBufferPointer(rebasing: value[..<8])) else {
             return
@@ -54,7 +50,6 @@ extension ElementalDevice {
         state.withLock { $0.pings.take(token) }?.resolve(.success(.now))
     }
 
-    /// No further pong will be received.
     func failPings(_ error: ElementalError) {
         for ping in state.withLock({ $0.pings.takeAll() }) { ping.resolve(.failure(error)) }
     }

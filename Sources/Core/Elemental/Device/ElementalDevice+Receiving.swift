@@ -3,9 +3,8 @@ public import ElementalWire
 extension ElementalDevice {
     /// Calls `handler` on the connection's event loop with every value received for the element.
     ///
-    /// If values were received before the handler was added, it is first called with the newest of them, so that a
-    /// display is right from the start. An element may have several handlers; they run in the order in which they were
-    /// added.
+    /// The handler is first called with the newest value, if one was received before, so that a display is right from
+    /// the start. An element may have several handlers; they run in the order in which they were added.
     @discardableResult
     @inlinable
     public func onValue<Value>(
@@ -18,8 +17,6 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element.
-    ///
-    /// If values were received before the handler was added, it is first called with the newest of them.
     @discardableResult
     @inlinable
     public func onValue<Value>(
@@ -28,11 +25,9 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
-    /// on the wire, without making a value of them: nothing is allocated, for texts and data neither.
-    ///
-    /// They have passed the same checks as a value, and are valid only during the call. If values were received before
-    /// the handler was added, it is first called with the newest of them.
+    /// Calls `handler` on the connection's event loop with the wire bytes of every value received for the element:
+    /// nothing is allocated. They have passed the same checks as a value, and are valid only during the call. The first
+    /// call is as for ``onValue(of:perform:)-(_,(Value,ElementalDevice)->Void)``.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -53,8 +48,8 @@ extension ElementalDevice {
         }
     }
 
-    /// A handler could not decode a value whose bytes are right for the element's type, such as a JSON text of another
-    /// form: it is counted, the first of an element is logged, and a service refuses it. On the event loop.
+    /// A handler could not decode a value, such as a JSON text of another form. The first of an element is logged, and
+    /// a service refuses each. On the event loop.
     @usableFromInline
     func noteUndecodable(_ id: Int8) {
         let isFirst = state.withLock { state in
@@ -75,9 +70,9 @@ extension ElementalDevice {
 
     /// Calls `handler` on the connection's event loop when the service refused a value that this end sent.
     ///
-    /// The element's current value, if the service has set one, follows like any other value, so that a display reverts
-    /// to it. Both arrive before the answer to a ``ping(over:size:timeout:)`` that was sent over TCP after the value.
-    /// An older ElementalController refuses silently.
+    /// The element's current value, if the service has set one, follows like any other value. Both arrive before the
+    /// answer to a ``ping(over:size:timeout:)`` that was sent over TCP after the value. An older ElementalController
+    /// refuses silently.
     @discardableResult
     public func onRefusal(
         _ handler: @escaping @Sendable (ElementDefinition, ValueRefusal, ElementalDevice) -> Void
@@ -85,7 +80,6 @@ extension ElementalDevice {
         handlers.addForRefusals(handler)
     }
 
-    /// Whether the other end wants to be notified of refused values.
     var takesRefusals: Bool { hello?.features.contains(.refusals) == true }
 
     /// The newest value received for the element, or `nil` if there is none.
@@ -101,8 +95,7 @@ extension ElementalDevice {
         newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
-    /// Calls `handler` on the connection's event loop whenever a value was received for the element with that identifier,
-    /// without looking at it.
+    /// Calls `handler` on the connection's event loop whenever a value was received for the element.
     ///
     /// - Parameter registered: called once, on the event loop: from then on no value is missed.
     @discardableResult
@@ -141,16 +134,15 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
-    /// Adding a handler and delivering the newest value to it happen in one turn of the loop, so that no value is
-    /// delivered twice; and that turn precedes the next received value, so that none sent from now on is missed.
+    /// Adds a handler and delivers the newest value in one turn of the loop, before the next received value, so that
+    /// none is delivered twice or missed.
     private func onLoop(_ body: @escaping @Sendable () -> Void) {
         handlers.postpone(body)
         if eventLoop.inEventLoop { handlers.catchUp() } else { eventLoop.execute { [handlers] in handlers.catchUp() } }
     }
 
-    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. What the other end sends
-    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered, and so
-    /// are those that arrive in datagrams: nothing would hold these back.
+    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. Values that were already
+    /// read are still delivered, and so are those in datagrams.
     public func pause() { _ = addPause() }
 
     /// Undoes one ``pause()``.
@@ -162,7 +154,7 @@ extension ElementalDevice {
 extension ElementalDevice {
     var isPaused: Bool { state.withLock { !$0.inbound.pauses.isEmpty } }
 
-    /// Pauses on behalf of the user (odd tokens) or of a stream (even ones).
+    /// The user's pauses have odd tokens, those of streams even ones.
     @usableFromInline
     func addPause(ofStream: Bool = false) -> UInt64 {
         let (token, isFirst) = state.withLock { state in

@@ -2,15 +2,14 @@ import NIOCore
 import Support
 
 extension ElementalDevice {
-    /// The connection's events from now on, in a new stream. When the device ends, the stream finishes after
-    /// ``DeviceEvent/disconnected(_:)``, which has the reason. One that finishes without it was cancelled, or requested
-    /// after the end: see ``disconnectReason``.
+    /// The connection's events from now on. When the device ends, the stream finishes after
+    /// ``DeviceEvent/disconnected(_:)``; one that finishes without it was cancelled, or requested after the end: see
+    /// ``disconnectReason``.
     public func events() -> AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with all events of the connection, on its event loop. It must not block.
     ///
-    /// The device retains the handler until its registration is cancelled, so a handler that uses the device should
-    /// capture it weakly.
+    /// The device retains the handler until its registration is cancelled.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (DeviceEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(addEventHandler(handler))
@@ -22,23 +21,16 @@ extension ElementalDevice {
     /// Connects a device again that has ended, because it was closed or for another reason.
     ///
     /// Its handlers, newest values and statistics are preserved; its streams have finished, and handlers added with
-    /// ``onDisconnect(_:)`` have run, so create new ones. A device that was found by Zeroconf connects to the last
-    /// known address of its service. A device that is reconnecting makes its next attempt immediately, and one that is
+    /// ``onDisconnect(_:)`` have run. A device that is reconnecting makes its next attempt immediately; one that is
     /// connected is left unchanged.
     ///
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
-    ///   ``ElementalError/Code/catalogueMismatch``,
-    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
-    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``;
+    /// - Throws: ``ElementalError`` as ``DiscoveredService/connect(as:elements:options:configure:)`` does;
     ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;
     ///   ``ElementalError/Code/invalidState`` for a service's device: only the client can connect.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }
 }
 
 extension ElementalDevice {
-    /// Connects, for the first time or again.
-    ///
     /// - Parameter closesWhenCancelled: whether cancelling the wait also closes a connection that has been established
     ///   in the meantime.
     func connect(closesWhenCancelled: Bool) async throws(ElementalError) {

@@ -15,9 +15,8 @@ extension ElementalDevice {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/queueFull``, ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
     ///   ``ElementalError/Code/emptyValue``, ``ElementalError/Code/udpUnavailable``,
-    ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``, and with
-    ///   ``ElementalError/Code/invalidValue`` for a value of 4 GiB or more, or of a type that writes fewer bytes than its
-    ///   `wireByteCount`.
+    ///   ``ElementalError/Code/datagramTooLarge``, ``ElementalError/Code/unknownElement``,
+    ///   ``ElementalError/Code/invalidValue`` (4 GiB or more, or fewer bytes than the type's `wireByteCount`).
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) {
         if element.hasLimits, !element.allows(value) {
@@ -31,8 +30,7 @@ extension ElementalDevice {
 
     /// Sends a value whose type is only known at run time.
     ///
-    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/wrongType`` if the
-    ///   value is of another type than the element.
+    /// - Throws: as the other sends do, and ``ElementalError/Code/wrongType``.
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) {
         try Self.check(value, element)
         if case .data(let data) = value, let long = data.longWireBytes, element.takesLongValues {
@@ -42,9 +40,7 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// Queues a value, copying its bytes.
-    ///
-    /// - Returns: the error if it could not be queued.
+    /// - Returns: the error if the value could not be queued.
     @usableFromInline
     func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
         guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
@@ -56,7 +52,6 @@ extension ElementalDevice {
         }
     }
 
-    /// Queues a value of 16 KiB or more without copying it.
     @usableFromInline
     func enqueue(_ element: ElementDefinition, long: Data) throws(ElementalError) {
         guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
@@ -67,7 +62,7 @@ extension ElementalDevice {
         }
     }
 
-    /// Queues a value whose range and access were checked.
+    /// The caller has checked range and access.
     ///
     /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
     @inline(__always)
@@ -99,7 +94,6 @@ extension ElementalDevice {
         if let claim { write(connection, element.transport, claim) } else { connection.wake() }
     }
 
-    /// Queues a long value without copying it.
     func queue(_ element: ElementDefinition, long: Data) throws(SendRefusal) {
         let connection = try outbound.withLock { outbound throws(SendRefusal) in
             let connection = try outbound.append(element, long: long)
@@ -109,7 +103,7 @@ extension ElementalDevice {
         connection?.wake()
     }
 
-    /// Writes what is queued on this thread, and leaves to the loop what the socket does not accept.
+    /// Leaves to the loop what the socket does not accept.
     @inline(never)
     private func write(_ connection: Connection, _ transport: Transport, _ claim: UInt64) {
         var segment = outbound.withLock { $0.takeDirectly(claim, over: transport) }
@@ -126,7 +120,6 @@ extension ElementalDevice {
 
     /// Counts a datagram that cannot be sent.
     ///
-    /// - Parameter messageCount: the messages in it.
     /// - Returns: `false` if the system had no room for it, so that it is to be sent again.
     func settle(messageCount: Int, _ outcome: DatagramSocket.Outcome) -> Bool {
         switch outcome {
@@ -141,10 +134,8 @@ extension ElementalDevice {
         }
     }
 
-    /// The number of newest values that are kept until the connection is restored.
     package var keptValueCount: Int { outbound.withLock { $0.keptCount } }
 
-    /// Schedules a flush of what is queued.
     func wake() {
         outbound.withLock { $0.link }?.wake()
     }
@@ -160,10 +151,10 @@ extension ElementalDevice {
                 : "element '\(element.name)' is write-only: the service takes it and tells no value")
     }
 
-    /// Whether a client may set the element to that value, as far as the element's definition says.
+    /// Checks only what the element's definition says.
     ///
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAllowed``,
-    ///   ``ElementalError/Code/wrongType``, ``ElementalError/Code/outOfRange``.
+    /// - Throws: ``ElementalError/Code/notAllowed``, ``ElementalError/Code/wrongType``,
+    ///   ``ElementalError/Code/outOfRange``.
     package static func checkSetting(_ element: ElementDefinition, to value: ElementValue) throws(ElementalError) {
         guard element.access.contains(.write) else { throw notAllowed(element, to: .service) }
         try check(value, element)
@@ -195,16 +186,13 @@ extension ElementalDevice {
 }
 
 extension ElementDefinition {
-    /// Whether a long value is sent from its own storage: not in a datagram, and not where a newer one may replace it.
+    /// A value in a datagram is copied, and so is one that a newer value may replace.
     @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
 }
 
 extension ElementRepresentable {
-    /// Encodes the value before the queue is locked, since its type may be the user's, and its code may do anything,
-    /// such as send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the value writes fewer bytes than
-    ///   its `wireByteCount`.
+    /// Encodes the value before the queue is locked: its type may be the user's, and its code may do anything, such as
+    /// send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
     @inlinable
     func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws(ElementalError) -> Result {
         if Self.self == Data.self, let data = self as? Data { return data.withUnsafeBytes(body) }
@@ -232,7 +220,6 @@ extension ElementalError {
 }
 
 extension ElementValue {
-    /// The same for a value whose type is known only at run time.
     func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws(ElementalError) -> Result {
         switch self {
         case .data(let data): return try data.withWireBytes(body)

@@ -5,15 +5,13 @@ import Support
 extension ElementalDevice {
     /// Sends a value and waits until the service has handled it.
     ///
-    /// Set an element's values one after the other: a refusal names the element, not the value. A value over UDP is sent
-    /// up to five times. An older ElementalController does not say what it has handled: there the value is only sent.
+    /// Set an element's values one after the other: a refusal names the element, not the value. A value over UDP is
+    /// sent up to five times. To an older ElementalController, which confirms nothing, the value is only sent.
     ///
-    /// - Parameter timeout: how long all of it may take.
-    /// - Throws: ``ElementalError`` as ``sendWhenReady(_:to:isolation:)`` does; if the service refuses the value, with the
-    ///   code ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
-    ///   ``ElementalError/Code/notAuthorised`` or, where its program refuses, ``ElementalError/Code/refused``. After
-    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/notConnected`` and ``ElementalError/Code/cancelled`` the
-    ///   value may be set all the same.
+    /// - Throws: as ``sendWhenReady(_:to:isolation:)`` does; if the service refuses the value,
+    ///   ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``, ``ElementalError/Code/notAuthorised``
+    ///   or, where its program refuses, ``ElementalError/Code/refused``. After ``ElementalError/Code/timedOut``,
+    ///   ``ElementalError/Code/notConnected`` and ``ElementalError/Code/cancelled`` the value may be set all the same.
     public func set<Value>(
         _ value: Value, to element: Element<Value>, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {
@@ -22,7 +20,7 @@ extension ElementalDevice {
 
     /// Sends a value whose type is only known at run time and waits until the service has handled it.
     ///
-    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
+    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType``.
     public func set(
         _ value: ElementValue, to element: ElementDefinition, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {
@@ -52,21 +50,19 @@ extension ElementalDevice {
         if let error = refusals.error(from: name, among: [element]) { throw error }
     }
 
-    /// How often values over UDP are sent before they count as lost.
     private static let datagramAttempts = 5
-    /// How long to wait for the hello of a service that was not found by Zeroconf before it counts as an older one, which
-    /// never sends one.
+    /// A service that says no hello in this time counts as an older one.
     private static let helloTime: Duration = .milliseconds(500)
 
     package func waitForHello(_ timeout: Duration) async {
         if hello == nil { _ = try? await catalogue(timeout: min(Self.helloTime, timeout)) }
     }
 
-    /// Waits until the service has handled what this end sent: it answers a ping behind the values, and refusals arrive
-    /// before that answer. An older service answers no pings and is not waited for.
+    /// Waits until the service has answered a ping behind what this end sent; refusals arrive before. An older service
+    /// answers no pings and is not waited for.
     ///
-    /// - Parameter values: what was sent. Those over UDP are sent again until a ping behind them is answered, which makes
-    ///   it very likely that they arrived.
+    /// - Parameter values: those over UDP are sent again until a ping behind them is answered, which makes it very
+    ///   likely that they arrived.
     package func waitUntilHandled(
         _ values: [(element: ElementDefinition, value: ElementValue)] = [], timeout: Duration
     ) async throws(ElementalError) {
@@ -107,8 +103,8 @@ package final class Refusals: Sendable {
 
     deinit { registration.cancel() }
 
-    /// An error that says which of these elements' values were refused, and why; `nil` if none was. Its code is that of
-    /// the first, unless the client's role does not permit one.
+    /// An error that says which of these elements' values were refused, and why. Its code is that of the first, unless
+    /// the client's role does not permit one.
     package func error(from service: String, among elements: [ElementDefinition]) -> ElementalError? {
         let refused = refused.withLock { refused in
             elements.compactMap { element in refused[element.id].map { (element.name, $0) } }

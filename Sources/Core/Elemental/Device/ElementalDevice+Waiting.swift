@@ -1,13 +1,11 @@
 public import ElementalWire
 import Support
 
-/// Sending that waits for room.
 extension ElementalDevice {
-    /// Sends a value, suspending while the queue is above the high watermark. It stays on the caller's actor: while
-    /// there is room, there is no thread hop.
+    /// Sends a value, suspending while the queue is above the high watermark, without a thread hop while there is room.
     ///
-    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
-    ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
+    /// - Throws: as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of throwing
+    ///   ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled``.
     @inlinable
     public func sendWhenReady<Value>(
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
@@ -21,7 +19,7 @@ extension ElementalDevice {
 
     /// Sends a value whose type is only known at run time, suspending while the queue is above the high watermark.
     ///
-    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
+    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType``.
     public func sendWhenReady(
         _ value: ElementValue, to element: ElementDefinition, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
@@ -44,7 +42,7 @@ extension ElementalDevice {
         }
     }
 
-    /// Waits for room until the value is sent: another sender may be faster.
+    /// Another sender may be faster.
     @usableFromInline
     func sendAfterWaiting(
         _ length: Int, of id: Int8, isolation: isolated (any Actor)? = #isolation,
@@ -55,7 +53,7 @@ extension ElementalDevice {
         } while try !hasSent(send)
     }
 
-    /// Whether a value of `length` bytes has to wait for a congested queue, or the cancelled task to be told so.
+    /// A cancelled task waits too, to be told so.
     @usableFromInline
     func needsToWait(for length: Int) -> Bool {
         congestion.isStream || length > Envelope.wholeByteCount && congestion.isPieces || Task.isCancelled
@@ -65,9 +63,8 @@ extension ElementalDevice {
     /// an eighth of that is left.
     ///
     /// - Parameter byteCount: the length of the value to be sent. One of more than 128 KiB waits for those before it; a
-    ///   smaller one does not wait for large ones, because it is sent between their pieces.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    ///   smaller one is sent between their pieces.
+    /// - Throws: ``ElementalError/Code/notConnected`` if the connection ends, or ``ElementalError/Code/cancelled``.
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
@@ -77,13 +74,11 @@ extension ElementalDevice {
     /// Waits until everything queued has been sent, and the other end has acknowledged what was sent in pieces. While
     /// this end is paused it reads no acknowledgements and does not wait for them.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
+    /// - Throws: ``ElementalError/Code/notConnected`` if the connection ends, or ``ElementalError/Code/cancelled``.
     public func waitUntilSent(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
         try await wait { _ in .nothingUnsent }
     }
 
-    /// Waits until the queue is below the low watermark and has room for a value of `length` bytes.
     @usableFromInline
     func wait(
         for length: Int, of id: Int8?, isolation: isolated (any Actor)? = #isolation

@@ -8,11 +8,10 @@ import Synchronization
 /// The other end of a connection: the service that a client talks to, or a client of a service.
 ///
 /// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values
-/// and statistics are preserved, and the device ends with the last connection.
+/// and statistics are preserved.
 ///
-/// A client gets one from `connect`, a service gets one for every client. All methods may be called from any thread.
-/// Handlers run on the connection's event loop, in the order in which the values were received, one at a time; they
-/// must not block.
+/// All methods may be called from any thread. Handlers run on the connection's event loop, in the order in which the
+/// values were received, one at a time; they must not block.
 public final class ElementalDevice: Sendable {
     /// The role of the other end.
     public enum Role: Sendable, Hashable {
@@ -28,18 +27,16 @@ public final class ElementalDevice: Sendable {
     public let eventLoop: any EventLoop
     /// The limits of the connection.
     public let limits: DeviceLimits
-    /// Runs tasks on the loop.
     let loopExecutor: LoopExecutor
     let logger: Logger
     let handlers = HandlerTable()
     let newest: NewestValues
     let outbound: BrieflyLocked<Outbound<Connection>>
     let congestion = Congestion()
-    /// All other state.
     let state: Locked<DeviceState>
-    /// Establishes a client's connections; `nil` where the other end is a client.
+    /// `nil` where the other end is a client.
     let manager: NIOLoopBoundBox<any ConnectionManager>?
-    /// Where the statistics are reported; `nil` if the program has no backend for metrics.
+    /// `nil` if the program has no backend for metrics.
     let metrics: MetricsAccount?
 
     init(
@@ -78,13 +75,10 @@ public final class ElementalDevice: Sendable {
     public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 if there is none.
     public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
-    /// The client's role: what the service lets it do, at both ends of the connection.
-    ///
-    /// A service always knows it: ``ElementalWire/Role/plain`` unless the client is paired. A client knows it if it is
-    /// paired with the service; otherwise it is `nil`.
+    /// The client's role, at both ends of the connection. A service always knows it: ``ElementalWire/Role/plain``
+    /// unless the client is paired. A client knows it if it is paired; otherwise it is `nil`.
     public var grantedRole: ElementalWire.Role? { state.withLock { $0.identity.grantedRole } }
 
-    /// The service granted this client a role, for the connection that begins.
     func note(grantedRole: ElementalWire.Role?) { state.withLock { $0.identity.grantedRole = grantedRole } }
 
     /// The other end's proven identity; `nil` if the connection is not encrypted.
@@ -95,7 +89,6 @@ public final class ElementalDevice: Sendable {
     /// Why the device ended, or `nil` while it is connected or reconnecting.
     public var disconnectReason: DisconnectReason? { state.withLock { $0.endings.reason } }
 
-    /// Bytes in the queues.
     var queuedByteCount: Int { outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount } }
 
     /// The traffic over the connection, or over all of them, since the first was established.
@@ -139,8 +132,6 @@ public final class ElementalDevice: Sendable {
         if role == .client { removeEventHandlers() }
     }
 
-    /// The device is connected again.
-    ///
     /// - Parameter hasHello: whether the peer has said hello; if not, what an earlier one said is discarded.
     func reopen(hasHello: Bool) {
         state.withLock { state in
@@ -174,10 +165,9 @@ extension ElementalDevice: Hashable {
 
 extension ElementalDevice {
     /// Waits until the connection has ended and will not be replaced.
-    ///
     /// - Returns: why it ended.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the waiting task is cancelled, which
-    ///   leaves the connection untouched.
+    /// - Throws: ``ElementalError/Code/cancelled`` if the waiting task is cancelled, which leaves the connection
+    ///   untouched.
     public func waitUntilDisconnected() async throws(ElementalError) -> DisconnectReason {
         let ended = Outcome<DisconnectReason>()
         let ending = addEnding { ended.resolve($0) }
@@ -195,7 +185,7 @@ extension ElementalDevice {
         addEnding { reason in handler(reason, self) }
     }
 
-    /// Calls `handler` when the device ends, or immediately if it has ended.
+    /// Calls `handler` immediately if the device has ended.
     @discardableResult
     @usableFromInline
     func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {

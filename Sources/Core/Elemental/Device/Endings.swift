@@ -7,12 +7,10 @@ struct Endings {
     var handlers = Registry<Handler>()
     private(set) var reason: DisconnectReason?
 
-    /// - Returns: the handler's token; `nil` if the device has already ended: call the handler with the reason then.
+    /// - Returns: `nil` if the device has already ended: call the handler with the reason then.
     mutating func add(_ handler: @escaping Handler) -> UInt64? { reason == nil ? handlers.add(handler) : nil }
 
-    /// Records that the device has ended; the first reason stands.
-    ///
-    /// - Returns: the handlers to call, in the order in which they were added.
+    /// The first reason stands. Returns the handlers to call.
     mutating func end(_ reason: DisconnectReason) -> [Handler] {
         if self.reason == nil { self.reason = reason }
         return handlers.takeAll()

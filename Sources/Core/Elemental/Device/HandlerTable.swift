@@ -3,18 +3,14 @@ import ReconnectionDelays
 import Support
 import Synchronization
 
-/// A handler for received values. The bytes are valid only during the call.
 typealias ValueHandler = @Sendable (_ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
-/// A handler for the received values of all elements.
 typealias AnyValueHandler =
     @Sendable (_ element: ElementDefinition, _ value: ReceivedBytes, _ device: ElementalDevice) -> Void
 
-/// A handler for values that the service refused.
 typealias RefusalHandler =
     @Sendable (_ element: ElementDefinition, _ refusal: ValueRefusal, _ device: ElementalDevice) -> Void
 
-/// A handler for the progress of large values.
 typealias ProgressHandler = @Sendable (_ progress: TransferProgress, _ device: ElementalDevice) -> Void
 
 /// The handlers of a device or of a service, added and removed from any thread.
@@ -30,7 +26,6 @@ final class HandlerTable: Sendable {
         var lastToken: UInt64 = 0
         /// The tokens of handlers that are about to be added. Cancelling one before that removes its token.
         var reserved: Set<UInt64> = []
-        /// Work that is to run on the event loop.
         var postponed: [@Sendable () -> Void] = []
 
         var count: Int { forAll.count + byElement.reduce(0) { $0 + $1.value.count } }
@@ -54,17 +49,14 @@ final class HandlerTable: Sendable {
     /// Grows with every change.
     var version: UInt64 { changes.load(ordering: .acquiring) }
 
-    /// The handlers of received values.
     var handlers: HandlerSnapshot.Handlers {
         state.withLock { ($0.byElement.mapValues { $0.map(\.handler) }, $0.forAll.map(\.handler)) }
     }
 
-    /// The number of handlers, and of those that are about to be added.
     var counts: (handlers: Int, reserved: Int) {
         state.withLock { ($0.count + $0.forProgress.count + $0.forRefusals.count, $0.reserved.count) }
     }
 
-    /// A token for a handler that is about to be added.
     func reserve() -> UInt64 {
         state.withLock { state in
             state.lastToken += 1
@@ -73,13 +65,11 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func add(_ token: UInt64, for id: Int8, _ handler: @escaping ValueHandler) -> Bool {
         add(token) { $0.byElement[id, default: []].append((token, HandlerSnapshot.Handler(handler))) }
     }
 
-    /// - Returns: `false` if it was cancelled in the meantime.
     @discardableResult
     func addForAll(_ token: UInt64, _ handler: @escaping AnyValueHandler) -> Bool {
         add(token) { $0.forAll.append((token, handler)) }
@@ -93,11 +83,11 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// Runs `body` on the event loop before the next received value is delivered, at the latest in ``catchUp()``. Work
-    /// that is otherwise submitted to an event loop runs after the loop has handled its sockets.
+    /// Runs `body` on the event loop before the next received value is delivered, at the latest in ``catchUp()``; work
+    /// that is submitted to an event loop runs only after the loop has handled its sockets.
     func postpone(_ body: @escaping @Sendable () -> Void) { change { $0.postponed.append(body) } }
 
-    /// Runs the postponed work. Must be called on the event loop.
+    /// Must be called on the event loop.
     func catchUp() {
         for body in state.withLock({ state in
             defer { state.postponed = [] }
@@ -115,10 +105,8 @@ final class HandlerTable: Sendable {
         return HandlerRegistration { [self] in _ = state.withLock { $0.forRefusals.take(token) } }
     }
 
-    /// The handlers for refused values, which are rare.
     var refusalHandlers: [RefusalHandler] { state.withLock { $0.forRefusals.all } }
 
-    /// The handlers for the progress of large values; read once per piece, so the lock is cheap enough.
     var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.all } }
 
     func remove(_ token: UInt64) {
@@ -204,7 +192,7 @@ final class HandlerSnapshot: @unchecked Sendable {
         starts.deallocate()
     }
 
-    /// Calls the element's handlers. The caller keeps the snapshot alive meanwhile.
+    /// The caller keeps the snapshot alive meanwhile.
     @inline(__always)
     func call(_ id: Int8, _ value: ReceivedBytes, _ device: ElementalDevice) {
         let position = Int(id)
@@ -231,12 +219,8 @@ struct HandlerView {
     private var snapshot: HandlerSnapshot
     private var sharedVersion: UInt64
     private var ownVersion: UInt64
-    /// The snapshot. Valid until the next ``refresh(at:)``.
     private(set) var handlers: Unmanaged<HandlerSnapshot>
 
-    /// - Parameters:
-    ///   - shared: the service's.
-    ///   - own: the device's.
     init(shared: HandlerTable, own: HandlerTable) {
         self.shared = shared
         self.own = own
@@ -249,22 +233,17 @@ struct HandlerView {
     }
 
     // Two properties: with one that looks at both tables a value took twice as long to receive (measured).
-    /// Whether a shared handler was added or cancelled since the snapshot was taken.
     var isSharedStale: Bool {
         @inline(__always) get { unmanagedShared._withUnsafeGuaranteedRef { $0.version } != sharedVersion }
     }
-    /// Whether a handler of the device's own was.
     var isOwnStale: Bool {
         @inline(__always) get { unmanagedOwn._withUnsafeGuaranteedRef { $0.version } != ownVersion }
     }
 
-    /// The tables' versions now.
     var versions: (shared: UInt64, own: UInt64) { (shared.version, own.version) }
 
-    /// Takes a new snapshot.
-    ///
-    /// - Parameter versions: the tables' as they were before postponed work was done: what was postponed since makes the view
-    ///   stale again.
+    /// - Parameter versions: the tables' as they were before postponed work was done: what was postponed since makes
+    ///   the view stale again.
     mutating func refresh(at versions: (shared: UInt64, own: UInt64)) {
         (sharedVersion, ownVersion) = versions
         snapshot = HandlerSnapshot(shared.handlers, own.handlers)

@@ -39,7 +39,6 @@ final class NewestValues: @unchecked Sendable {
 
     /// Groups of eight slots, allocated when an element of the group receives its first value.
     private let groups: UnsafeMutablePointer<Atomic<UInt>>
-    /// Holds the long values.
     private let state: Locked<DeviceState>
     init(_ state: Locked<DeviceState>) {
         self.state = state
@@ -68,7 +67,7 @@ final class NewestValues: @unchecked Sendable {
         Slots(bitPattern: groups[group].load(ordering: .acquiring))
     }
 
-    /// Stores a value. Must be called on the event loop.
+    /// Must be called on the event loop.
     @inline(__always)
     func set(_ id: Int8, _ value: ReceivedBytes) {
         let group = Int(id) / Self.slotsPerGroup
@@ -101,7 +100,6 @@ final class NewestValues: @unchecked Sendable {
         slot[Word.sequence].store(sequence &+ 2, ordering: .releasing)
     }
 
-    /// Copies a value of 17 to 256 bytes into the slot's block.
     @inline(never)
     private func setBlock(_ bytes: UnsafeRawBufferPointer, _ slot: Slots) {
         let block = Self.block(of: slot) ?? Self.makeBlock(for: slot)
@@ -182,7 +180,6 @@ final class NewestValues: @unchecked Sendable {
         return slots
     }
 
-    /// The newest value, or `nil` if none was received.
     subscript(id: Int8) -> [UInt8]? {
         guard id >= 0, let slots = slots(Int(id) / Self.slotsPerGroup) else { return nil }
         let slot = slots + Int(id) % Self.slotsPerGroup * Word.count
@@ -213,6 +210,5 @@ final class NewestValues: @unchecked Sendable {
         return words.withUnsafeBytes { Array($0.prefix(Int(length))) }
     }
 
-    /// The elements that have a value.
     var ids: [Int8] { (0...Int8.max).filter { self[$0] != nil } }
 }

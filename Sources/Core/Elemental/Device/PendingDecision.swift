@@ -1,5 +1,5 @@
 /// A value of a client that a service's program decides on later. While one exists, the client's pings over TCP are not
-/// answered, so that `elemental set` and others that ping behind a value learn of its refusal.
+/// answered, so that a client that pings behind a value learns of its refusal.
 public final class PendingDecision: Sendable {
     private let device: ElementalDevice
 
@@ -19,7 +19,7 @@ public final class PendingDecision: Sendable {
 }
 
 extension ElementalDevice {
-    /// Begins a decision on a value that this client has just sent: for a handler that passes the value on, and calls
-    /// ``ElementalService/refuse(_:from:_:)`` once it knows that it has to. Release what is returned after that.
+    /// Begins a decision, for a handler that passes a value on, and calls ``ElementalService/refuse(_:from:_:)`` once it knows that it has
+    /// to. Release what is returned after that.
     public func beginDecision() -> PendingDecision { PendingDecision(self) }
 }

@@ -24,7 +24,7 @@ public struct TransferProgress: Sendable, Hashable {
     public var fraction: Double { totalByteCount == 0 ? 1 : Double(byteCount) / Double(totalByteCount) }
 }
 
-/// Reports the progress of a device's large values to its own handlers and to those shared with other devices.
+/// Calls the device's own handlers and those shared with other devices.
 struct ProgressReporter {
     let device: ElementalDevice
     let shared: HandlerTable

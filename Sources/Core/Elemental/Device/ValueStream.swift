@@ -77,16 +77,15 @@ final class ValueStream<Value: Sendable>: Sendable {
         }
     }
 
-    /// Whether a full buffer pauses the device, which is resumed when half of it is left.
+    /// A full buffer pauses the device, which is resumed when half of it is left.
     @usableFromInline let waits: Bool
-    /// The values that each buffer holds when it is full.
     @usableFromInline let maximumCount: Int
     /// The limit of each buffer. A single value may be longer.
     @usableFromInline let maximumByteCount: Int
-    /// Pauses reading; the result identifies the pause.
+    /// The result identifies the pause.
     @usableFromInline let pause: @Sendable () -> UInt64
     @usableFromInline let resume: @Sendable (UInt64) -> Void
-    /// Called with the number of values dropped against the consumer's wish.
+    /// Gets the number of values dropped against the consumer's wish.
     @usableFromInline let didDrop: @Sendable (Int) -> Void
     @usableFromInline let state = NIOLockedValueBox(State())
 
@@ -119,13 +118,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     @inlinable
     var ending: StreamEnding? { state.withLockedValue { $0.ending } }
 
-    // MARK: The event loop's side
-
-    /// Hands the value to a waiting task, or buffers it.
-    ///
-    /// - Parameters:
-    ///   - wireByteCount: the length of its wire form.
-    ///   - isDatagram: whether it came in a datagram.
+    /// - Parameter wireByteCount: the length of the value's wire form.
     @inlinable
     func add(_ value: Value, wireByteCount: Int, isDatagram: Bool) {
         var dropCount = 0
@@ -150,9 +143,7 @@ final class ValueStream<Value: Sendable>: Sendable {
         if dropCount > 0 { didDrop(dropCount) }
     }
 
-    /// Drops the oldest values beyond the limits.
-    ///
-    /// - Returns: how many were dropped against the consumer's wish.
+    /// - Returns: how many values beyond the limits were dropped against the consumer's wish.
     @inlinable
     func drop(from buffer: inout Buffer) -> Int {
         var count = 0
@@ -160,8 +151,6 @@ final class ValueStream<Value: Sendable>: Sendable {
         while buffer.byteCount > maximumByteCount, buffer.entries.count > 1, buffer.popFirst() != nil { count += 1 }
         return count
     }
-
-    // MARK: The consumer's side
 
     @inlinable
     func cancel() { terminate(.cancelled) }

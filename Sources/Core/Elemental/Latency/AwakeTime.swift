@@ -1,7 +1,6 @@
 import NIOCore
 
-/// Decides when a connection keeps its event loop awake: for a while after each value, between the values of a steady
-/// fast flow, and around the expected time of the next value of a steady slower one. No clock, no threads.
+/// Decides when a connection keeps its event loop awake: after each value, and around those of a steady flow.
 struct AwakeTime {
     /// The longest period that is worth a whole core.
     static let longestPeriod = TimeAmount.milliseconds(5)
@@ -24,7 +23,6 @@ struct AwakeTime {
 
     init(hold: Duration) { self.hold = TimeAmount(hold) }
 
-    /// - Returns: when the loop may fall asleep.
     mutating func noteArrival(at now: NIODeadline) -> NIODeadline {
         if let last { note(now - last) }
         last = now
@@ -60,7 +58,6 @@ struct AwakeTime {
 
     private var isFast: Bool { shortGapCount >= Self.fastCount }
 
-    /// The expected time of the next value, if the loop may sleep until then.
     var nextWindow: Range<NIODeadline>? {
         guard let last, period > Self.longestPeriod else { return nil }
         let margin = TimeAmount.nanoseconds(period.nanoseconds / 8)

@@ -1,13 +1,11 @@
 import NIOCore
 
 extension Latency {
-    /// What keeps the event loop awake around a connection's values; `nil` if it may always sleep.
     func wakefulness(on eventLoop: any EventLoop) -> (any Wakefulness)? {
         hold.map { ConnectionWakefulness(eventLoop, AwakeTime(hold: $0)) }
     }
 }
 
-/// Keeps the event loop awake around a connection's values.
 final class ConnectionWakefulness: Wakefulness {
     private let eventLoop: any EventLoop
     private var awakeTime: AwakeTime
@@ -37,7 +35,6 @@ final class ConnectionWakefulness: Wakefulness {
         awaitNextValue(at: now)
     }
 
-    /// Wakes the loop shortly before the next value of a steady flow is due.
     private func awaitNextValue(at now: NIODeadline) {
         guard !isNextValueAwaited, let window = awakeTime.nextWindow, now < window.lowerBound else { return }
         isNextValueAwaited = true

@@ -29,13 +29,11 @@ struct CoreShare {
 
     init(coreCount: Int) { mayMove = coreCount > 1 }
 
-    /// Adds time awake.
-    ///
     /// A thread that shares its core is told up to three times to move to another one, of which some may be idle: the
     /// system places a thread that answers at once on the core where it was asked. Then it rests, twice as long each
     /// time.
     ///
-    /// - Parameter used: the processor time of the thread meanwhile.
+    /// - Parameter used: the processor time meanwhile.
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used

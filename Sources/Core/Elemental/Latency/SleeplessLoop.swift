@@ -5,8 +5,7 @@ import Support
 
 /// Keeps an event loop from sleeping while one of its connections needs that. On the loop's thread.
 ///
-/// A pipe that always has a byte to read makes the loop poll its sockets again at once, after it has served all ready
-/// ones and run all due tasks, so nothing starves.
+/// A pipe that always has a byte to read makes the loop poll its sockets again at once.
 final class SleeplessLoop: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -25,9 +24,7 @@ final class SleeplessLoop: ChannelInboundHandler {
     private var input: CInt = -1
     private var unreadCount = 0
     private var end = NIODeadline.uptimeNanoseconds(0)
-    /// Whether a read is pending.
     private(set) var isAwake = false
-    /// Turns of the loop without sleep.
     private(set) var turnCount = 0
     /// `nil` to ignore other threads, in tests only.
     var share: CoreShare? = CoreShare(coreCount: System.coreCount)
@@ -44,8 +41,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers = TickerQueue.current(on: eventLoop)
     }
 
-    /// The calling event loop's, with one more user; ``release()`` ends the use. `nil` on a single core, and for
-    /// loops without pipes.
+    /// ``release()`` ends the use. `nil` on a single core, and for loops without pipes.
     static func retain(on eventLoop: any EventLoop) -> SleeplessLoop? {
         guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
@@ -55,7 +51,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         return loop
     }
 
-    /// The calling event loop's; `nil` if it has no user.
+    /// `nil` if the calling event loop's has no user.
     static var current: SleeplessLoop? {
         guard let loop = ofThread.currentValue, loop.userCount > 0 else { return nil }
         return loop

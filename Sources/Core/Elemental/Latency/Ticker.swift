@@ -13,9 +13,6 @@ final class Ticker {
     private var action: ((NIODeadline) -> Void)?
     private(set) var due: NIODeadline
 
-    /// May be called on any thread.
-    ///
-    /// - Parameter action: gets the time at which the call was due.
     init(on eventLoop: any EventLoop, every period: Duration, _ action: @escaping (NIODeadline) -> Void) {
         self.eventLoop = eventLoop
         self.period = max(TimeAmount(period), Self.shortestPeriod)
@@ -45,7 +42,6 @@ final class Ticker {
         TickerQueue.current(on: eventLoop).add(self)
     }
 
-    /// The whole periods that have passed.
     private func periods(since time: NIODeadline, _ now: NIODeadline) -> TimeAmount {
         let elapsed = (now - time).nanoseconds
         return .nanoseconds(elapsed - elapsed % period.nanoseconds)
@@ -67,7 +63,6 @@ final class TickerQueue {
 
     private let eventLoop: any EventLoop
     private var tickers: [Ticker] = []
-    /// The time of the first call.
     private(set) var firstDue = NIODeadline.distantFuture
     private var timer: (time: NIODeadline, task: Scheduled<Void>)?
     private var isRinging = false
@@ -78,7 +73,6 @@ final class TickerQueue {
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// The calling event loop's.
     static func current(on eventLoop: any EventLoop) -> TickerQueue {
         if let queue = ofThread.currentValue, queue.eventLoop === eventLoop { return queue }
         let queue = TickerQueue(eventLoop)

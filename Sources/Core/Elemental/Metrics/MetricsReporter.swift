@@ -2,17 +2,14 @@ import CoreMetrics
 import NIOPosix
 import Support
 
-/// A device whose statistics are reported.
 protocol MetricsSource: AnyObject, Sendable {
     var isConnected: Bool { get }
     /// What it has counted, and what it had counted at the call before.
     func takeMetrics() -> (now: MetricsSample, before: MetricsSample)
 }
 
-/// Reports the statistics of devices to the program's metrics backend (swift-metrics): once a second, from a single
-/// task that runs while there are devices, and at once when a device ends.
-///
-/// Counting costs a device no more than without a backend, and the backend is never called on an event loop.
+/// Reports the statistics of devices to the program's metrics backend (swift-metrics): once a second, and at once when
+/// a device ends. The backend is never called on an event loop.
 final class MetricsReporter: Sendable {
     private struct Entry {
         let account: MetricsAccount
@@ -29,9 +26,7 @@ final class MetricsReporter: Sendable {
         /// The accounts without a device, least recently used first.
         var idle: [MetricsAccount] = []
 
-        /// Evicts accounts without a device.
-        ///
-        /// - Returns: their metrics.
+        /// Evicts accounts without a device, and returns their metrics.
         mutating func evict() -> [MetricsSeries] {
             let living = Set(devices.values.map(\.account))
             idle.removeAll { living.contains($0) }
@@ -45,17 +40,14 @@ final class MetricsReporter: Sendable {
 
     static let shared = MetricsReporter()
     private static let interval: Duration = .seconds(1)
-    /// How many accounts without a device keep their metrics, so that a counter goes on when the service is connected
-    /// again.
+    /// A counter goes on when the service is connected again.
     static let maximumIdleCount = 256
 
     private let state = Locked(State())
-    /// Open when a device has ended since the last report.
     private let ending = Latch()
 
     var isIdle: Bool { state.withLock { !$0.isRunning } }
 
-    /// Reports the device's statistics from now on, including what it has counted already.
     func begin(_ device: any MetricsSource, for account: MetricsAccount) {
         let starts = state.withLock { state in
             // The entry of a released device may have had the same address.
@@ -88,7 +80,6 @@ final class MetricsReporter: Sendable {
         }
     }
 
-    /// Reports what has been counted since the last time.
     private func report() {
         // Devices are released without the lock: the last reference may be this one.
         var living: [any MetricsSource] = []

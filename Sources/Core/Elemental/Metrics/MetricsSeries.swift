@@ -1,15 +1,14 @@
 import CoreMetrics
 import Support
 
-/// Where a device's statistics are reported: the program's backend, and the dimensions of the metrics.
-///
-/// The clients of a service share an account: they choose their names, so there could be any number of them.
+/// The program's backend, and the dimensions of the metrics. The clients of a service share an account: they choose
+/// their names, so there could be any number of them.
 struct MetricsAccount: Sendable, Hashable {
     fileprivate let factory: any MetricsFactory
     /// Tells backends apart.
     nonisolated(unsafe) private let identity: AnyObject
-    /// The labels are the service's name, such as `robot`, which is empty if the client connected by host and port; the
-    /// name of the service's instance, or its host and port; and the role. `instance` belongs to Prometheus.
+    /// The service's name, empty if the client connected by host and port; the name of the service's instance, or its
+    /// host and port; and the role. `instance` belongs to Prometheus.
     fileprivate let dimensions: [(String, String)]
 
     init(_ factory: any MetricsFactory, service: String, device: String, role: String) {
@@ -18,10 +17,8 @@ struct MetricsAccount: Sendable, Hashable {
         dimensions = [("service", service), ("device", device), ("role", role)]
     }
 
-    /// The account of a client's device or of a service, `client` or `service` by its role; `nil` if the program has no
-    /// backend for metrics.
-    ///
-    /// Call it in the program's task, which may have a backend of its own.
+    /// `nil` if the program has no backend for metrics. Call it in the program's task, which may have a backend of its
+    /// own.
     static func current(service: String, device: String, role: String) -> MetricsAccount? {
         let factory = MetricsSystem.factory
         guard !(factory is NOOPMetricsHandler) else { return nil }
@@ -35,7 +32,7 @@ struct MetricsAccount: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { for (_, value) in dimensions { hasher.combine(value) } }
 }
 
-/// The metrics of one account in the program's backend. Only one task uses it at a time.
+/// Only one task uses it at a time.
 final class MetricsSeries: Sendable {
     /// In the order of ``MetricsSample/counts``.
     private let counters: [Counter]
@@ -73,12 +70,10 @@ final class MetricsSeries: Sendable {
 /// What to report of an account since the last report.
 struct MetricsReport: Sendable {
     var counted = MetricsSample()
-    /// How many devices are connected now.
     var connections = 0
     /// The newest round trip of each device that has measured one.
     var roundTrips: [Duration] = []
 
-    /// Adds what a device has counted since `before`.
     mutating func add(_ sample: (now: MetricsSample, before: MetricsSample)) {
         let (now, before) = sample
         counted.add(now, since: before)
@@ -95,7 +90,6 @@ package struct MetricsSample: Sendable {
 
     package init(_ statistics: DeviceStatistics = DeviceStatistics()) { self.statistics = statistics }
 
-    /// Adds what has been counted since `before`.
     package mutating func add(_ now: MetricsSample, since before: MetricsSample = MetricsSample()) {
         for count in Self.counts {
             self[keyPath: count.path] += max(0, now[keyPath: count.path] - before[keyPath: count.path])
@@ -106,7 +100,6 @@ package struct MetricsSample: Sendable {
     package struct Count: Sendable {
         package let path: WritableKeyPath<MetricsSample, Int> & Sendable
         let name: String
-        /// Why messages were dropped.
         package var reason: String?
     }
 

@@ -7,25 +7,21 @@ struct LatestValues {
     }
 
     private var entries: [Entry] = []
-    /// Bytes of the values, including their envelopes.
     private(set) var byteCount = 0
     private let headerByteCount: Int
 
-    /// - Parameter headerByteCount: the bytes of an envelope.
     init(headerByteCount: Int) { self.headerByteCount = headerByteCount }
 
     var count: Int { entries.count }
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether there is a value of an element that is not held back.
+    /// Whether there is a value that is not held back.
     @inline(__always)
     func hasValue(except held: IdentifierSet?) -> Bool {
         !entries.isEmpty && entries.contains { held?.contains($0.id) != true }
     }
 
-    /// Sets an element's latest value. One of the same length as the unsent one reuses its storage.
-    ///
-    /// - Returns: whether it replaced an unsent one.
+    /// - Returns: whether it replaced an unsent value, whose storage is reused for one of the same length.
     mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let position = entries.firstIndex(where: { $0.id == id }) else {
             entries.append(Entry(id: id, bytes: Array(bytes)))
@@ -42,7 +38,7 @@ struct LatestValues {
         return true
     }
 
-    /// Removes the values, except those of elements that are held back, and passes each to `body`.
+    /// Removes the values that are not held back, and passes each to `body`.
     mutating func removeAll(
         except held: IdentifierSet? = nil, _ body: (Int8, UnsafeRawBufferPointer) -> Void
     ) {
@@ -56,7 +52,7 @@ struct LatestValues {
         byteCount -= removedByteCount
     }
 
-    /// Removes and returns the first value of more than `length` bytes whose element is not held back.
+    /// Removes and returns the first value of more than `length` bytes that is not held back.
     mutating func removeFirst(longerThan length: Int, except held: IdentifierSet?) -> (id: Int8, bytes: [UInt8])? {
         let position = entries.firstIndex { $0.bytes.count > length && held?.contains($0.id) != true }
         guard let position else { return nil }

@@ -1,8 +1,7 @@
 import ElementalWire
 
-/// Connections that open and close.
 extension Outbound {
-    /// A connection is ready, the first or a replacement: the kept values are queued. The owner makes sure that a flush follows.
+    /// A connection is ready, the first or a replacement. The owner makes sure that a flush follows.
     ///
     /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
     ///   applies.
@@ -15,7 +14,6 @@ extension Outbound {
         values.removeAll { requeue($0, over: .udp, $1) }
     }
 
-    /// Queues a kept value, unless it cannot be sent to the current peer.
     private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
         do throws(SendRefusal) {
             _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
@@ -32,10 +30,9 @@ extension Outbound {
         }
     }
 
-    /// The connection is ending: nothing more enters the queues.
-    ///
-    /// - Parameter willReconnect: whether a replacement connection will follow. The unsent values of `latest` elements
-    ///   then wait for it, since what is still sent now may never be read.
+    /// - Parameter willReconnect: the unsent values of `latest` elements then wait for the replacement connection,
+    ///   since
+    ///   what is still sent now may never be read.
     mutating func close(_ reason: DisconnectReason, willReconnect: Bool) {
         guard case .open = phase else { return }
         guard willReconnect else { return phase = .ended(reason) }
@@ -45,8 +42,6 @@ extension Outbound {
         datagrams.kept = datagrams.takeLatest()
     }
 
-    /// Empties the queues of a closed connection.
-    ///
     /// - Parameter unwritten: messages that were being written, and are lost like those in the queues; `nil` if the
     ///   connection was never ready, so that none was the user's.
     mutating func discardQueues(unwritten: Int?) {
@@ -58,13 +53,11 @@ extension Outbound {
         if case .open = datagramState { datagramState = .unavailable("the connection has ended") }
     }
 
-    /// The device has ended: the kept values are lost.
     mutating func end(_ reason: DisconnectReason) {
         phase = .ended(reason)
         counts.messagesLost += stream.takeKept().count + datagrams.takeKept().count
     }
 
-    /// Enables or disables datagrams.
     mutating func setDatagramState(_ state: DatagramState) {
         if case .open(let identifier) = state, case .unavailable = datagramState {
             datagrams.restart(.datagram(udpIdentifier: identifier))

@@ -3,16 +3,13 @@ import Support
 
 /// Senders that wait for room, and when they resume.
 extension Outbound {
-    /// What the sender of a value of `length` bytes waits for.
-    ///
-    /// - Parameter id: its element, or `nil` for any.
+    /// - Parameter id: the value's element, or `nil` for any.
     func need(for length: Int, of id: Int8?) -> RoomNeed {
         let inPieces = id.map { goesInPieces($0, length) } ?? (peer.pieces && length > Envelope.wholeByteCount)
         return inPieces ? .pieceRoom(length) : .room(length)
     }
 
-    /// Whether a sender that waits for this may resume. If so, there is room for the value by the same rule by which it
-    /// is admitted, so that a resumed sender does not have to wait again immediately.
+    /// The rule is that by which the value is admitted, so that a resumed sender does not have to wait again.
     func isMet(_ need: RoomNeed) -> Bool {
         switch need {
         case .room: isBelowLowWatermark && hasRoom(for: need)
@@ -23,12 +20,10 @@ extension Outbound {
         }
     }
 
-    /// Whether a sender of a value of `length` bytes has to wait before it sends to several devices: exactly then a wait
-    /// for the same need does not return at once. Nobody waits for a connection that is ending.
+    /// Whether a sender has to wait before it sends to several devices: exactly then a wait for the same need does not
+    /// return at once. Nobody waits for a connection that is ending.
     ///
-    /// - Parameters:
-    ///   - isCongested: whether a queue has been above the high watermark since it was last below the low one.
-    ///   - id: the value's element, or `nil` for any.
+    /// - Parameter isCongested: whether a queue has been above the high watermark since it was last below the low one.
     func needsToWait(isCongested: Bool, for length: Int, of id: Int8?) -> Bool {
         guard isOpen else { return false }
         let need = need(for: length, of: id)
@@ -43,8 +38,6 @@ extension Outbound {
         }
     }
 
-    /// Removes the senders that may resume.
-    ///
     /// - Parameter congestion: updated with whether the remaining senders, or new ones, have to wait.
     mutating func takeWaiters(_ congestion: borrowing Congestion) -> [RoomWaiter] {
         var taken: [RoomWaiter] = []
@@ -65,19 +58,16 @@ extension Outbound {
     }
 }
 
-/// A waiting sender.
 struct RoomWaiter {
     /// An error if the connection ends first.
     let outcome: Outcome<ElementalError?>
     let need: RoomNeed
 }
 
-/// What a sender waits for.
 enum RoomNeed {
     /// Room for a value of that length, which is sent whole.
     case room(Int)
     /// Room for a value of that length, which is sent in pieces.
     case pieceRoom(Int)
-    /// That everything has been sent.
     case nothingUnsent
 }

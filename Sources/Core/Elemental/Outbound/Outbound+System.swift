@@ -32,10 +32,7 @@ extension Outbound {
         stream.flush.schedule()
     }
 
-    /// Queues a frame that answers the peer, if there is room: a peer that sends requests and does not read gets no
-    /// answers, rather than growing our memory.
-    ///
-    /// - Returns: whether it is queued.
+    /// Queues an answer, if there is room: a peer that sends requests and does not read does not grow our memory.
     mutating func appendAnswer(
         _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
     ) -> Bool {
@@ -49,8 +46,6 @@ extension Outbound {
         return true
     }
 
-    /// Queues a ping that the user sends.
-    ///
     /// - Returns: the connection to wake, if needed.
     mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
         _ = try admitAnything()

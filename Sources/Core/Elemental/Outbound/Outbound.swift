@@ -7,25 +7,18 @@ import struct Foundation.Data
 #endif
 
 /// A device's outbound side: the queues, the check that admits values to them, and the choice of what is written next.
-///
 /// It has no socket, no thread and no lock. Its owner guards it with a lock, appends from any thread, and takes what is
 /// to be written on the event loop; calls that queue something return the link to wake, if needed.
-///
-/// `Link` is the owner's handle to the connection.
 struct Outbound<Link> {
-    /// The state of the connection.
     enum Phase {
         /// No connection has been ready yet.
         case unready
-        /// Values can be sent.
         case open(Link)
         /// The connection was lost, and a replacement will follow: the values of `latest` elements are kept for it.
         case away(DisconnectReason)
-        /// The connection is ending or has ended.
         case ended(DisconnectReason)
     }
 
-    /// Whether datagrams can be sent.
     enum DatagramState {
         case open(udpIdentifier: UInt8)
         case unavailable(String)
@@ -41,20 +34,15 @@ struct Outbound<Link> {
             stream.endClearSpace()
         }
     }
-    // The phase, cached. To inspect an enum with a payload, the compiler copies all of this struct (measured).
-    /// Whether values can be sent.
+    // The phase, cached: to inspect an enum with a payload, the compiler copies all of this struct (measured).
     private(set) var isOpen = false
-    /// Whether the connection is ending or has ended.
     private(set) var isEnding = false
-    /// Whether the device does not read because it is paused.
     var isPaused = false
     var peer = PeerAbilities()
     var datagramState = DatagramState.unavailable("the connection is not set up yet")
 
-    /// Bytes that are added to each datagram.
     var datagramOverhead = 0
 
-    /// Values that are sent whole over TCP.
     var stream: OutboundQueue
     /// Values that are sent in pieces, if the peer accepts those; `nil` until there is one.
     var pieces: PieceQueue? {
@@ -67,7 +55,6 @@ struct Outbound<Link> {
     /// Whether a piece is next even if a segment of the stream is queued too.
     var isPieceNext = false
 
-    /// Senders that wait for room.
     var waiters: [UInt64: RoomWaiter] = [:]
     var lastWaiter: UInt64 = 0
     var counts = OutboundCounts()
@@ -78,9 +65,6 @@ struct Outbound<Link> {
     /// batching never fills the queue.
     let gatheringByteCount: Int
 
-    /// - Parameters:
-    ///   - limit: the maximum number of bytes in each queue.
-    ///   - readyByteCount: the high watermark of each queue, in bytes.
     init(limit: Int, readyByteCount: Int) {
         self.readyByteCount = min(readyByteCount, limit)
         stream = OutboundQueue(.stream, limit: limit)
@@ -88,38 +72,31 @@ struct Outbound<Link> {
         gatheringByteCount = min(MessageFraming.stream.segmentByteCount, self.readyByteCount / 4)
     }
 
-    /// The handle to the connection; `nil` before it is ready and after its end.
     var link: Link? {
         guard case .open(let link) = phase else { return nil }
         return link
     }
 
-    /// Whether the connection was lost and a replacement will follow.
     var isAway: Bool {
         guard case .away = phase else { return false }
         return true
     }
 
-    /// Whether something is left to send in pieces.
     var hasPieces: Bool {
         @inline(__always) get { pieces?.isEmpty == false }
     }
 
-    /// Values in the queues.
     var messagesWaiting: Int {
         stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + (pieces?.messageCount ?? 0)
     }
-    /// Values kept for a replacement connection.
     var keptCount: Int { stream.kept.count + datagrams.kept.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
 }
 
-/// Queueing values.
 extension Outbound {
-    /// Queues a value if there is nothing to decide: it travels over TCP, the connection is open, a flush will follow, and
-    /// the queue stays below all thresholds. So it is for most values of a burst, and that was found out with an earlier one.
-    ///
-    /// - Returns: whether it is queued; otherwise ``append(_:_:)`` decides.
+    /// Queues a value if there is nothing to decide: it travels over TCP, the connection is open, a flush will follow,
+    /// and
+    /// the queue stays below all thresholds. This holds for most values of a burst, as an earlier one established.
     @inline(__always)
     mutating func appendClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !bytes.isEmpty,
@@ -137,8 +114,6 @@ extension Outbound {
         stream.clear(threshold - 1 - stream.byteCount)
     }
 
-    /// Queues a value.
-    ///
     /// - Returns: the connection to wake, if needed.
     @inline(__always)
     mutating func append(
@@ -181,9 +156,7 @@ extension Outbound {
         return element.transport == .tcp ? wakeForStream() : wakeForDatagrams()
     }
 
-    /// Queues a value that is not copied into the queue. Its element uses TCP and is not `latest`.
-    ///
-    /// - Returns: the connection to wake, if needed.
+    /// Queues a value without copying it. Its element uses TCP and is not `latest`.
     mutating func append(_ element: ElementDefinition, long: Data) throws(SendRefusal) -> Link? {
         if case .pieces = try admit(element.id, over: .tcp, isLatest: false, length: long.count) {
             appendPieces(element.id, long)
@@ -207,7 +180,7 @@ extension Outbound {
         stream.flush.schedule()
     }
 
-    /// The same with a long one, which is not copied into the queue.
+    /// The same without copying it.
     mutating func appendCurrent(_ id: Int8, long: Data) {
         stream.flush.schedule()
         if peer.pieces, long.count > Envelope.wholeByteCount {
@@ -220,25 +193,19 @@ extension Outbound {
 
 /// Whether a value may be sent, and by which route: decided only here.
 extension Outbound {
-    /// The route of a value that may be sent.
     enum Route {
         /// Over TCP, whole.
         case stream
         /// Over TCP, in pieces, or behind a value of its element that is.
         case pieces
         case datagrams
-        /// As the latest unsent value of its element.
         case latest
         /// The same, kept until there is a connection.
         case kept
     }
 
-    /// The route of a value.
-    ///
-    /// It changes nothing: were it not `mutating`, the compiler would copy all that any of its branches reads before the
-    /// first of them, 40 instructions for every value (Swift 6.3.1).
-    ///
-    /// - Throws: why it may not be sent.
+    /// `mutating` although it changes nothing: else the compiler copies all that any branch reads, 40 instructions a
+    /// value.
     @inline(__always)
     mutating func admit(
         _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
@@ -270,16 +237,13 @@ extension Outbound {
         }
     }
 
-    /// Whether anything may be sent.
-    ///
-    /// - Parameter isLatest: whether the latest value is kept while there is no connection.
-    /// - Returns: whether it is to be kept now.
+    /// - Returns: whether the value of a `latest` element is to be kept until there is a connection.
     @inline(__always)
     func admitAnything(isLatest: Bool = false) throws(SendRefusal) -> Bool {
         isOpen ? false : try Self.admitAnything(phase, isLatest)
     }
 
-    // The slow paths are passed only what they read: given `self`, the compiler copied it for every value (measured).
+    // It gets only what it reads: given `self`, the compiler copied it for every value (measured).
     @inline(never)
     private static func admitAnything(_ phase: Phase, _ isLatest: Bool) throws(SendRefusal) -> Bool {
         switch phase {
@@ -306,12 +270,9 @@ extension Outbound {
 
 /// The other end's abilities, as its hello announced them.
 struct PeerAbilities {
-    /// Whether it accepts empty values.
     var emptyValues = false
-    /// Whether it accepts large values in pieces.
     var pieces = false
-    /// Elements of this program that do not exist for the other end: the service does not have them, or the client's
-    /// role may not read them. `nil` if there are none.
+    /// Elements that the peer does not have, or that the client's role may not read; `nil` if there are none.
     private(set) var missingElements: IdentifierSet?
     /// Whether they are missing because of the client's role.
     private(set) var isRestricted = false
@@ -319,16 +280,13 @@ struct PeerAbilities {
     @inline(__always)
     func lacks(_ id: Int8) -> Bool { missingElements?.contains(id) == true }
 
-    /// These elements do not exist for the other end.
     mutating func leaveOut(_ elements: IdentifierSet) { missingElements = elements.isEmpty ? nil : elements }
 
-    /// Never sends the client a value of these elements.
     mutating func withhold(_ elements: IdentifierSet) {
         leaveOut(missingElements?.union(elements) ?? elements)
         isRestricted = true
     }
 
-    /// Discards what an earlier connection's hello announced.
     mutating func forgetHello() {
         emptyValues = false
         pieces = false
@@ -336,13 +294,11 @@ struct PeerAbilities {
     }
 }
 
-/// Messages and bytes sent.
 struct OutboundCounts {
-    /// Values that were queued, including those replaced and lost since.
+    /// Includes values that were replaced or lost since.
     var messagesSent = 0
-    /// Their bytes, including their envelopes.
+    /// Includes the envelopes.
     var bytesSent = 0
-    /// Values of `latest` elements that a newer one replaced.
     var messagesReplaced = 0
     /// Values that were queued when a connection ended, and those kept for a replacement that never opened.
     var messagesLost = 0

@@ -19,11 +19,9 @@ struct OutboundQueue: @unchecked Sendable {
     private(set) var framing: MessageFraming
     let limit: Int
     private let header: Int
-    /// Complete segments, oldest first.
     private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
-    /// The unsent values of `latest` elements; `nil` if there are none.
     private var latest: LatestValues?
     /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
@@ -37,11 +35,9 @@ struct OutboundQueue: @unchecked Sendable {
     private var end = Self.nowhere
     /// A message may be written up to here without any decision; not beyond ``end``.
     private var clearEnd = Self.nowhere
-    /// The storage of the next segment.
     private var recycled: ByteBuffer?
     private var nextCapacity = Self.firstCapacity
 
-    // How far writing has come.
     /// Whether queueing a value must wake the connection.
     var flush = FlushState.idle {
         didSet { endClearSpace() }
@@ -70,7 +66,6 @@ struct OutboundQueue: @unchecked Sendable {
         kept = LatestValues(headerByteCount: header)
     }
 
-    /// Bytes of the segment being filled.
     private var openByteCount: Int {
         @inline(__always) get { cursor - start }
     }
@@ -80,10 +75,8 @@ struct OutboundQueue: @unchecked Sendable {
     }
     /// Messages that are not written: queued, or taken.
     var unwrittenMessageCount: Int { messageCount + claimedMessageCount + (rest?.messageCount ?? 0) }
-    /// Queued messages.
     var messageCount: Int { fullMessageCount + openMessageCount + (latest?.count ?? 0) }
 
-    /// Whether nothing is queued and nothing is left of what was taken.
     var isEmpty: Bool {
         @inline(__always) get { openMessageCount == 0 && fullMessageCount == 0 && latest == nil && rest == nil }
     }
@@ -97,8 +90,7 @@ struct OutboundQueue: @unchecked Sendable {
         hasSpace(for: header + length) || byteCount == 0 || byteCount + header + length <= limit
     }
 
-    /// The connection has ended, or datagrams get another identifier: everything but the kept values is forgotten. Claims too,
-    /// whose numbers are not used again.
+    /// Forgets all but the kept values, and all claims, whose numbers are not used again.
     mutating func restart(_ framing: MessageFraming? = nil) {
         var new = OutboundQueue(framing ?? self.framing, limit: limit)
         (new.kept, new.lastClaim, new.directByteCount) = (kept, lastClaim, directByteCount)
@@ -106,13 +98,10 @@ struct OutboundQueue: @unchecked Sendable {
     }
 }
 
-/// Adding messages.
 extension OutboundQueue {
-    /// Whether `size` bytes can be written at once.
     @inline(__always)
     private func hasSpace(for size: Int) -> Bool { end - cursor >= size }
 
-    /// Whether a message of `length` value bytes may be added without any decision.
     @inline(__always)
     func hasClearSpace(for length: Int) -> Bool { clearEnd - cursor >= header + length }
 
@@ -123,9 +112,7 @@ extension OutboundQueue {
     @inline(__always)
     mutating func endClearSpace() { clearEnd = start }
 
-    /// Adds a message. The caller has checked for room.
-    ///
-    /// - Returns: its bytes, including the envelope.
+    /// Adds a message, for which the caller has checked for room. Returns its bytes, including the envelope.
     @discardableResult
     @inline(__always)
     mutating func append(id: Int8, _ bytes: UnsafeRawBufferPointer) -> Int {
@@ -138,9 +125,7 @@ extension OutboundQueue {
         return size
     }
 
-    /// Adds a message whose value is not copied into the queue. The caller has checked for room.
-    ///
-    /// - Returns: its bytes, including the envelope.
+    /// The same without copying the value into the queue.
     @discardableResult
     mutating func append(id: Int8, long: Data) -> Int {
         if !hasSpace(for: header) { makeSpace(for: header) }
@@ -204,8 +189,6 @@ extension OutboundQueue {
         full.append(segment)
     }
 
-    /// Sets the latest value of a `latest` element.
-    ///
     /// - Returns: whether it replaced an unsent one.
     mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var values = takeLatest()
@@ -213,19 +196,17 @@ extension OutboundQueue {
         return values.set(id, bytes)
     }
 
-    /// Removes and returns the unsent values of `latest` elements.
     mutating func takeLatest() -> LatestValues {
         latest.take() ?? LatestValues(headerByteCount: header)
     }
 
-    /// Removes and returns the kept ones.
     mutating func takeKept() -> LatestValues {
         var values = LatestValues(headerByteCount: header)
         swap(&values, &kept)
         return values
     }
 
-    /// Removes and returns a `latest` value of more than `length` bytes whose element is not held back.
+    /// Removes and returns a value of more than `length` bytes whose element is not held back.
     mutating func takeLatest(longerThan length: Int, holding held: IdentifierSet?) -> (id: Int8, bytes: [UInt8])? {
         let value = latest?.removeFirst(longerThan: length, except: held)
         if latest?.isEmpty == true { latest = nil }
@@ -235,17 +216,13 @@ extension OutboundQueue {
 
 /// Taking segments, on the thread that writes.
 extension OutboundQueue {
-    /// Whether there is a segment to take.
-    ///
     /// - Parameter held: elements whose `latest` values are held back.
     @inline(__always)
     func hasSegment(holding held: IdentifierSet? = nil) -> Bool {
         rest != nil || !full.isEmpty || openMessageCount > 0 || latest?.hasValue(except: held) == true
     }
 
-    /// The next segment to write, oldest first; `latest` values follow when nothing else is queued.
-    ///
-    /// - Parameter held: elements whose `latest` values are held back.
+    /// The oldest segment first; `latest` values follow when nothing else is queued.
     @inline(__always)
     mutating func takeSegment(holding held: IdentifierSet? = nil) -> OutboundSegment? {
         if let segment = rest.take() { return segment }
@@ -273,17 +250,14 @@ extension OutboundQueue {
         return segment
     }
 
-    /// Moves the `latest` values behind what is queued.
     private mutating func queueLatest(except held: IdentifierSet?) {
         var values = takeLatest()
         values.removeAll(except: held) { append(id: $0, $1) }
         latest = values.isEmpty ? nil : values
     }
 
-    /// A segment that was taken could not be written completely: it is the next.
     mutating func putBack(_ segment: OutboundSegment) { rest = segment }
 
-    /// Messages of a segment that was taken and not written completely; `nil` if there is none.
     var restMessageCount: Int? { rest?.messageCount }
 
     /// Recycles the storage of a whole segment that was written, if more is queued: memory that is returned to the system and
@@ -298,9 +272,6 @@ extension OutboundQueue {
 /// The thread claims the queue while it holds the lock, and gives it back when it has written: the event loop writes nothing of
 /// the same transport in between.
 extension OutboundQueue {
-    /// Claims the queue.
-    ///
-    /// - Returns: the claim's number.
     mutating func claim() -> UInt64 {
         flush = .direct
         lastClaim += 1
@@ -310,18 +281,13 @@ extension OutboundQueue {
     /// Whether the claim still holds: not if the connection has ended since.
     private func holds(_ claim: UInt64) -> Bool { flush == .direct && claim == lastClaim }
 
-    /// The segment that the thread writes.
-    ///
-    /// - Parameter most: the most bytes that may be queued.
-    /// - Returns: `nil` if the claim no longer holds, or too much is queued.
+    /// - Returns: `nil` if the claim no longer holds, or more than `most` bytes are queued.
     mutating func takeClaimed(_ claim: UInt64, atMost most: Int = .max) -> OutboundSegment? {
         guard holds(claim), byteCount <= most, let segment = takeSegment() else { return nil }
         claimedMessageCount = segment.messageCount
         return segment
     }
 
-    /// Ends the claim.
-    ///
     /// - Parameters:
     ///   - segment: what the thread took, of which the socket may have accepted a part.
     ///   - mayIdle: whether no flush is needed if nothing is left.
@@ -338,7 +304,6 @@ extension OutboundQueue {
     }
 }
 
-/// Whether queueing a value must wake the connection.
 enum FlushState {
     /// No flush is pending: the next value wakes the connection.
     case idle
@@ -352,9 +317,6 @@ enum FlushState {
     /// The thread that queued a value writes it. It schedules a flush if there is more.
     case direct
 
-    /// Records that something was queued.
-    ///
-    /// - Parameter isFull: whether enough is batched.
     /// - Returns: whether the connection must be woken.
     @inline(__always)
     mutating func queued(isFull: Bool) -> Bool {
@@ -367,12 +329,11 @@ enum FlushState {
         return true
     }
 
-    /// The owner flushes without being woken, such as in the loop's next turn.
+    /// The owner flushes without being woken.
     mutating func schedule() {
         if self != .blocked, self != .direct { self = .scheduled }
     }
 
-    /// The socket is writable: the owner flushes.
     mutating func unblock() {
         if self == .blocked { self = .scheduled }
     }

@@ -13,15 +13,14 @@ struct OutboundSegment {
     let buffer: ByteBuffer
     /// A value that is sent from where the program has it.
     private let long: Data?
-    /// Messages that this segment completes, of which the last may be the long one.
+    /// Messages that this segment completes; the last may be the long one.
     let messageCount: Int
     let byteCount: Int
     private(set) var writtenByteCount = 0
 
-    /// The part of a long value that a channel is given when the socket is full: enough to be worth a wake-up, little
-    /// to copy.
+    /// The part of a long value that a channel gets when the socket is full: worth a wake-up, and little to copy.
     static let pieceByteCount = 16 * 1024
-    /// The part that a pipeline is given that has room: as much as it encrypts and writes at once.
+    /// The part that a pipeline with room gets: as much as it encrypts and writes at once.
     static let pipelineByteCount = 64 * 1024
     /// Batched messages of so many bytes are copied rather than passed in a buffer of their own.
     private static let smallByteCount = 1024
@@ -44,11 +43,8 @@ struct OutboundSegment {
         return PieceAssembler.Progress(id: id, byteCount: max(0, writtenByteCount - gathered), total: long.count)
     }
 
-    /// Writes what is left.
-    ///
-    /// - Parameter write: accepts two byte ranges, one after the other, of which the first is never empty, and returns
+    /// - Parameter write: takes two byte ranges, one after the other, of which the first is never empty, and returns
     ///   how many bytes it accepted.
-    /// - Returns: how many bytes were accepted.
     @discardableResult
     mutating func write(_ write: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Int) -> Int {
         let gathered = buffer.readableBytes
@@ -71,9 +67,8 @@ struct OutboundSegment {
         return takePiece(atMost: Self.pieceByteCount, in: &storage)
     }
 
-    /// The same in storage that is used again once nobody has it any more.
-    ///
-    /// - Parameter most: the most bytes of a long value.
+    /// The next part of what is left, which counts as written, in storage that is used again once nobody has it any
+    /// more.
     mutating func takePiece(atMost most: Int, in storage: inout ByteBuffer) -> ByteBuffer {
         let gathered = buffer.readableBytes
         let unwritten = max(0, gathered - writtenByteCount)
@@ -108,10 +103,8 @@ enum MessageFraming {
         }
     }
 
-    /// Bytes that are sent together: a message that would not fit starts a new segment.
-    ///
-    /// A datagram made of several messages fits an Ethernet frame over IPv6 with room to spare, so that batching never
-    /// causes fragmentation; a longer message is sent alone.
+    /// Several messages in a datagram fit an Ethernet frame over IPv6 with room to spare, so that batching never causes
+    /// fragmentation; a longer message is sent alone.
     var segmentByteCount: Int {
         switch self {
         case .stream: 64 * 1024

@@ -14,8 +14,7 @@ struct PieceQueue {
     private struct Entry {
         let id: Int8
         let value: Data
-        /// How many messages of the stream must be sent before it begins: among them may be earlier ones of its
-        /// element.
+        /// How many messages of the stream are sent before it: among them may be earlier ones of its element.
         let start: UInt64
         var offset = 0
 
@@ -23,7 +22,6 @@ struct PieceQueue {
         var isSmall: Bool { value.count <= Envelope.wholeByteCount }
     }
 
-    /// A value that the peer has not completely acknowledged.
     private struct Unacknowledged {
         let id: Int8
         let total: Int
@@ -39,19 +37,15 @@ struct PieceQueue {
     private var sentByteCount: UInt64 = 0
     private var acknowledgedByteCount: UInt64 = 0
 
-    /// Values of which something is left to send.
     var messageCount: Int { entries.count }
-    /// Whether nothing is left to send.
     var isEmpty: Bool { entries.isEmpty }
-    /// Whether the peer has acknowledged all that was sent.
     var isAcknowledged: Bool { unacknowledged.isEmpty }
 
-    /// Whether something may be sent now: what was queued before it has been sent, and the peer has acknowledged
-    /// enough.
+    /// Whether a piece may be sent now.
     ///
     /// - Parameters:
     ///   - streamCount: messages that were taken from the stream.
-    ///   - canReceiveAcks: whether acknowledgements can be received; if not, only TCP holds pieces back.
+    ///   - canReceiveAcks: if not, only TCP holds pieces back.
     func hasSegment(after streamCount: UInt64, canReceiveAcks: Bool) -> Bool {
         guard let first = entries.first, first.start <= streamCount else { return false }
         let size = min(Piece.sentByteCount, first.value.count - first.offset)
@@ -63,11 +57,9 @@ struct PieceQueue {
     /// Whether a value of `length` bytes may be added. An empty queue accepts any.
     func hasRoom(for length: Int, limit: Int) -> Bool { byteCount == 0 || byteCount + length <= limit }
 
-    /// Adds a value. The caller has checked for room.
+    /// Adds a value, for which the caller has checked for room.
     ///
-    /// - Parameters:
-    ///   - id: an element's, or the system's for the last frame of a connection.
-    ///   - start: how many messages of the stream are sent before it.
+    /// - Parameter id: an element's, or the system's for the last frame of a connection.
     mutating func append(_ id: Int8, _ value: Data, after start: UInt64) {
         if id >= 0 { elements.insert(id) }
         byteCount += value.count
@@ -110,9 +102,7 @@ struct PieceQueue {
         return OutboundSegment(buffer, long: long, messageCount: isLast ? 1 : 0)
     }
 
-    /// The peer acknowledges pieces.
-    ///
-    /// - Parameter count: the bytes of pieces that it has received since the connection began, modulo 2^32.
+    /// - Parameter count: the bytes of pieces that the peer has received since the connection began, modulo 2^32.
     /// - Returns: the progress of the values that this acknowledges a part of, or `nil` if fewer bytes were sent.
     mutating func acknowledge(_ count: UInt32) -> [PieceAssembler.Progress]? {
         var rest = Int(count &- UInt32(truncatingIfNeeded: acknowledgedByteCount))

@@ -2,33 +2,19 @@ import ElementalWire
 
 /// Why a value may not be sent. Created under the lock; the error for the user is created outside it.
 enum SendRefusal: Error {
-    /// There was no connection yet.
     case notConnected
-    /// The connection is ending or has ended.
     case ended(DisconnectReason)
     /// The connection was lost, and the element is not `latest`, so that its value is not kept for the replacement.
     case reconnecting(DisconnectReason)
-    /// The other end has no such element.
     case unknownElement
-    /// The client's role may not read the element.
     case withheld
-    /// The other end does not accept empty values.
     case emptyValue
-    /// Datagrams cannot be sent, with the reason.
     case udpUnavailable(String)
-    /// The value is longer than what a datagram takes.
     case datagramTooLarge(limit: Int)
-    /// The value is longer than an envelope can say.
     case valueTooLarge
-    /// The queue has no room for the value.
     case queueFull(waiting: Int, limit: Int)
 
-    /// The error thrown to the sender.
-    ///
-    /// - Parameters:
-    ///   - element: the value's; `nil` for a ping.
-    ///   - length: the value's bytes.
-    ///   - peer: the other end's name.
+    /// - Parameter element: `nil` for a ping.
     func error(for element: ElementDefinition?, length: Int, to peer: String) -> ElementalError {
         let subject = element.map { "element '\($0.name)'" } ?? "a ping"
         switch self {

@@ -3,8 +3,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A client's identity and trusted services, which may appear while it runs, and the connections that wait for changes.
-/// All copies of a ``ClientSecurity`` share it: one watch serves all their connections.
+/// A client's identity and trusted services, which may appear while it runs. All copies of a ``ClientSecurity`` share
+/// it: one watch serves all their connections.
 final class ClientKeys: Sendable {
     struct Trust: Sendable {
         let peers: TrustedPeers
@@ -43,8 +43,7 @@ final class ClientKeys: Sendable {
         }
     }
 
-    /// Calls the handler on the event loop with the trusted services, soon and after each change, until the result is
-    /// released.
+    /// Calls the handler with the trusted services, soon and after each change, until the result is released.
     func watch(on eventLoop: any EventLoop, _ handler: @escaping (Trust) -> Void) -> AnyObject {
         let handler = NIOLoopBound(handler, eventLoop: eventLoop)
         let cancel = news.addEventHandler { trust in eventLoop.execute { handler.value(trust) } }
@@ -112,8 +111,6 @@ extension ClientKeys.Trust {
     ///
     /// - Parameters:
     ///   - key: the service's proven identity; `nil` if the connection is not encrypted.
-    ///   - granted: the role that the connection has.
-    ///   - wanted: the role that this client asks for.
     ///   - pins: those that decided how the connection was made.
     func gives(
         _ target: ConnectionTarget, key: Fingerprint?, granted: Role, wanted: Role, since pins: [TrustedService]
@@ -126,7 +123,6 @@ extension ClientKeys.Trust {
 }
 
 extension PinMatch {
-    /// The pins of which the match consists.
     var pins: [TrustedService] {
         switch self {
         case .pinned(let pin), .renamed(let pin), .sibling(let pin): [pin]

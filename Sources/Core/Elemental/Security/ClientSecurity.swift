@@ -7,8 +7,7 @@ public import ElementalWire
 /// options.security = .automatic(identity: identity, store: store)
 /// ```
 /// Connections to a paired service are always encrypted, except with ``open``; another service under its name, host or
-/// address is not connected to. If a service is paired during an unencrypted connection, or for a higher role, the
-/// client reconnects within two seconds.
+/// address is not connected to. A pairing made during a connection takes effect within two seconds.
 public struct ClientSecurity: Sendable {
     enum Mode {
         case open, automatic, required
@@ -23,7 +22,6 @@ public struct ClientSecurity: Sendable {
     /// The role that the client asks for. It gets this or the one that the service grants, whichever is less.
     public var role = Role.control
 
-    /// Whether the kind of connection depends on the service, whose TXT record says that it requires that policy.
     func needsDecision(_ announced: SecurityPolicy?) -> Bool {
         mode != .open && (source != nil || announced == .paired)
     }
@@ -36,17 +34,14 @@ public struct ClientSecurity: Sendable {
 
     /// Connections to paired services are encrypted, those to other services are not.
     ///
-    /// - Parameters:
-    ///   - identity: the client's identity.
-    ///   - store: the services it trusts. Read before each connection.
+    /// - Parameter store: read before each connection.
     public static func automatic(identity: any Identity, store: any TrustStore) -> ClientSecurity {
         ClientSecurity(mode: .automatic, source: ClientKeys(Keys(identity: identity, store: store)))
     }
 
-    /// Encrypts like ``automatic(identity:store:)``, for a client that gets its identity only when another program of
-    /// the user pairs.
+    /// Serves a client that gets its identity only when another program of the user pairs.
     ///
-    /// - Parameter find: returns identity and trusted services once there are any. It may block.
+    /// - Parameter find: it may block.
     package static func automatic(
         finding find: @escaping @Sendable () throws -> (identity: any Identity, store: any TrustStore)?
     ) -> ClientSecurity {
@@ -57,9 +52,7 @@ public struct ClientSecurity: Sendable {
     /// Only paired services and those with the client's own identity are connected to, encrypted. An unknown host and
     /// port is connected to, and the key that answers there decides.
     ///
-    /// - Parameters:
-    ///   - identity: the client's identity.
-    ///   - store: the services it trusts. Read before each connection.
+    /// - Parameter store: read before each connection.
     public static func required(identity: any Identity, store: any TrustStore) -> ClientSecurity {
         ClientSecurity(mode: .required, source: ClientKeys(Keys(identity: identity, store: store)))
     }

@@ -8,13 +8,12 @@ import Support
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
     let match: PinMatch
-    /// Whether the connection may be plain if the service does not admit this client: only another service of the same
-    /// identity is paired.
+    /// Only another service of the same identity is paired.
     let mayBePlain: Bool
     fileprivate let target: ConnectionTarget
     fileprivate let peers: TrustedPeers
     fileprivate let store: any TrustStore
-    /// The identity that an earlier connection of the same device has proven.
+    /// Proven on an earlier connection of the same device.
     fileprivate let proven: Fingerprint?
 
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
@@ -59,10 +58,9 @@ extension ClientSecurity {
     /// Decides how to connect. Blocks: reads the store.
     ///
     /// - Parameters:
-    ///   - announced: what the service's TXT record says that it requires, which anyone can publish.
-    ///   - proven: the identity that an earlier connection of the same device has proven; `nil` if none was encrypted.
-    ///   - name: the service's name, or host and port, for messages.
-    /// - Returns: the service at the other end of an encrypted connection; `nil` for a plain connection.
+    ///   - announced: what the service's TXT record says that it requires.
+    ///   - proven: the identity that an earlier connection of the same device has proven.
+    /// - Returns: `nil` for a plain connection.
     func decide(
         _ target: ConnectionTarget, announced: SecurityPolicy?, proven: Fingerprint?, name: String
     ) throws(ElementalError) -> ExpectedService? {

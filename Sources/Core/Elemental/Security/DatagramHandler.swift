@@ -16,7 +16,6 @@ final class DatagramHandler: ChannelInboundHandler {
     /// For sealed datagrams from another address than their connection's.
     private let strangers = OpeningBudget()
 
-    /// - Parameter find: the session of a client that has that UDP identifier.
     init(ofService find: @escaping (UInt8) -> Session?, logger: Logger) {
         (only, self.find, self.logger) = (nil, find, logger)
     }
@@ -55,8 +54,8 @@ final class DatagramHandler: ChannelInboundHandler {
         return false
     }
 
-    /// Only the host that got the identifier over TCP may use it. Ports are not compared: an older client sends
-    /// datagrams from a port that it never announced.
+    /// Only the host that got the identifier over TCP may use it. An older client sends datagrams from a port that it
+    /// never announced.
     private func sender(_ udpIdentifier: UInt8, at address: SocketAddress) -> Session? {
         guard let session = find(udpIdentifier), session.datagramProtection == nil,
             only != nil || session.host == IPAddress(address)
@@ -65,8 +64,8 @@ final class DatagramHandler: ChannelInboundHandler {
         return session
     }
 
-    /// The identifier finds the connection whose keys must fit. The address proves nothing: it only decides which
-    /// budget a forged datagram is charged to.
+    /// The identifier finds the connection whose keys must fit. The address only decides which budget a forged datagram
+    /// is charged to.
     private func receiveSealed(_ datagram: UnsafeRawBufferPointer, from address: SocketAddress) -> Bool {
         guard let session = only ?? SealedDatagram.header(datagram).flatMap({ find($0.udpIdentifier) }),
             session.datagramProtection != nil

@@ -6,8 +6,6 @@ import Support
 
 /// Starts the sessions of a service's connections.
 protocol ServiceGateOwner: AnyObject {
-    /// Adds a session to an active connection.
-    ///
     /// - Parameter client: `nil` if the connection is not encrypted.
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws
     var admitsPlainClients: Bool { get }
@@ -58,7 +56,7 @@ final class ServiceGate {
         limits.waste(id)
     }
 
-    /// Stops counting a connection that gets a session, unless the session only refuses the client.
+    /// A plain session may only refuse the client, and then counts on.
     func admit(_ id: ObjectIdentifier, _ client: AuthorisedClient?) {
         if client != nil || owner?.admitsPlainClients == true { limits.remove(id) }
     }
@@ -99,7 +97,6 @@ final class ServiceGate {
         return storing.nonisolated()
     }
 
-    /// - Returns: the clients that it has paired.
     func revoke(
         _ client: Fingerprint, by admin: Fingerprint
     ) -> EventLoopFuture<(pairedCount: Int, paired: [PairedName])> {
@@ -124,9 +121,9 @@ final class ServiceGate {
         windowChanged()
     }
 
-    /// Reports that the pairing window has opened or closed, and schedules its next change.
+    /// Schedules the pairing window's next change too.
     ///
-    /// - Returns: whether an admin has opened it.
+    /// - Returns: whether an admin has opened the window.
     @discardableResult
     func windowChanged() -> Bool {
         var isOpenedByAdmin = false
@@ -144,7 +141,6 @@ final class ServiceGate {
         return isOpenedByAdmin
     }
 
-    /// Closes every connection without a session, and refuses later ones.
     func close() {
         isClosed = true
         closePairing()
@@ -155,8 +151,7 @@ final class ServiceGate {
 
 /// An event of a service's pairing window.
 public enum PairingEvent: Sendable {
-    /// Clients may pair with this code or secret for this time, in at most this role. Show it to the person at the
-    /// client, and put it nowhere else.
+    /// Show the code or secret to the person at the client, and put it nowhere else.
     case opened(PairingSecret, for: Duration, role: Role)
     /// An admin has opened the window over the network, and shows the code there.
     case openedByAdmin
@@ -164,6 +159,6 @@ public enum PairingEvent: Sendable {
     case closed
     /// A client has paired.
     case paired(TrustedClient)
-    /// A client has given the right code and could not be stored: it is not paired. The window is closed.
+    /// A client has given the right code and could not be stored. The window is closed.
     case failed(TrustedClient, ElementalError)
 }

@@ -8,15 +8,13 @@ import Support
 
 /// The last handler of an accepted connection until it has a session.
 ///
-/// It examines the first bytes before the service sends anything. Those of a plain client go to a plain session; a
-/// ClientHello goes to TLS, which is added below. What TLS decrypts is the client's request, which is admitted or
-/// refused.
+/// The first bytes of a plain client go to a plain session; a ClientHello goes to TLS, which is added below. What TLS
+/// decrypts is the client's request.
 final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
     private enum Phase {
-        /// Waits for the first bytes, with those received so far.
         case firstBytes(ByteBuffer?)
         case handshake
         case admission(ServiceAdmission)
@@ -203,7 +201,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    /// Closes this side once everything is sent. A client that has read it closes the other.
+    /// A client that has read everything closes the other side.
     private func closeInOrder(_ context: ChannelHandlerContext) {
         phase = .closing
         context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
@@ -227,14 +225,13 @@ extension AdmissionRefusal {
     }
 }
 
-/// Classifies a connection by its first bytes. No sockets, no timers.
 enum FirstBytes: Equatable {
     case tls
     case plain
     case undecided
 
-    /// This many bytes identify a ClientHello: the header of a TLS record (RFC 8446, 5.1) and the type of its first
-    /// message. Two are not enough: `16 03 00 00 00` is a valid frame of element 22.
+    /// The header of a TLS record (RFC 8446, 5.1) and the type of its first message. Two bytes are not enough: `16 03
+    /// 00 00 00` is a valid frame of element 22.
     private static let byteCount = 6
     private static let maximumRecordByteCount = 16_384
 
@@ -261,8 +258,7 @@ enum FirstBytes: Equatable {
     }
 }
 
-/// Closes a connection whose peer has sent too many bytes before it is authorised. It is below TLS, so that the
-/// handshake counts too.
+/// Limits what a peer may send before it is authorised. It is below TLS, so that the handshake counts too.
 final class ByteLimitHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

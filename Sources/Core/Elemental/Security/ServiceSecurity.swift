@@ -24,18 +24,14 @@ public struct ServiceSecurity: Sendable {
 
     /// Paired clients may do what their role permits, over encrypted connections. All others may only read.
     ///
-    /// - Parameters:
-    ///   - identity: the service's identity.
-    ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
+    /// - Parameter store: changes take effect within two seconds, also on present connections.
     public static func pairedToControl(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .pairedToControl, keys: Keys(identity: identity, store: store))
     }
 
     /// Only paired clients are admitted, over encrypted connections, and may do what their role permits.
     ///
-    /// - Parameters:
-    ///   - identity: the service's identity.
-    ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
+    /// - Parameter store: changes take effect within two seconds, also on present connections.
     public static func paired(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .paired, keys: Keys(identity: identity, store: store))
     }
@@ -51,10 +47,8 @@ struct ServiceKeys: Sendable {
 }
 
 extension ServiceSecurity {
-    /// Reads identity and trusted clients, on a thread that may block.
-    ///
     /// - Returns: `nil` for an open service.
-    /// - Throws: ``ElementalError/Code/listeningFailed`` if either cannot be used: the service must not start then.
+    /// - Throws: ``ElementalError/Code/listeningFailed``: the service must not start then.
     func load(now: @escaping @Sendable () -> NIODeadline) async throws(ElementalError) -> ServiceKeys? {
         guard let keys else { return nil }
         do {

@@ -9,8 +9,8 @@ import Musl
 import Darwin
 #endif
 
-/// Reads a store's files again soon after they change, and once a minute besides; once a second where the system does not
-/// report changes. On an event loop; the reading is done on a thread that may block.
+/// Reads a store's files again soon after they change, and once a minute besides; once a second where the system does
+/// not report changes.
 final class StoreWatch<Contents: Sendable> {
     /// Between two looks at files whose changes are reported, which a renamed parent directory does not cause.
     private static var backstop: TimeAmount { .minutes(1) }
@@ -31,9 +31,8 @@ final class StoreWatch<Contents: Sendable> {
 
     /// - Parameters:
     ///   - interval: between two looks at files whose changes are not reported, and until the first.
-    ///   - directories: those that the files are in; `nil` if that is not known. Called on a thread that may block.
-    ///   - read: makes a function that reads the files, and is called on a thread that may block.
-    ///   - report: takes what was read.
+    ///   - directories: those that the files are in; `nil` if that is not known. May block.
+    ///   - read: makes a function that may block.
     init(
         on eventLoop: any EventLoop, interval: TimeAmount = .seconds(1),
         directories: @escaping @Sendable () -> [String]?,
@@ -83,7 +82,6 @@ final class StoreWatch<Contents: Sendable> {
             }
     }
 
-    /// Reads the files soon, whether they change or not.
     func lookSoon() {
         guard !hasStopped else { return }
         if isReading {
@@ -116,14 +114,12 @@ final class StoreWatch<Contents: Sendable> {
 }
 
 extension [String]? {
-    /// The directories of both; `nil` if one of them is not known.
     func merging(_ others: [String]?) -> [String]? {
         guard let self, let others else { return nil }
         return self + others.filter { !self.contains($0) }
     }
 }
 
-/// Each report of a change, whatever it says.
 private final class ChangeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
@@ -134,7 +130,7 @@ private final class ChangeHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { note() }
 }
 
-/// Changes of files in directories, as the system reports them (inotify).
+/// Uses inotify.
 final class DirectoryChanges: Sendable {
     private let descriptor: CInt
 
@@ -150,15 +146,13 @@ final class DirectoryChanges: Sendable {
 
     deinit { close(descriptor) }
 
-    /// A descriptor that reads the reports. The caller closes it.
+    /// The caller closes it.
     func duplicate() -> CInt? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : copy
     }
 
-    /// Reports changes in these directories from now on, also where one has been replaced. Blocks.
-    ///
-    /// - Returns: whether all are watched.
+    /// Watches a replaced directory again. Blocks. Returns whether all are watched.
     func watch(_ directories: [String]) -> Bool {
         #if os(Linux)
         let events =

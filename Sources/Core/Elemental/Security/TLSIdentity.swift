@@ -3,8 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// This end's identity as TLS uses it, and what both ends require: TLS 1.3, the peer's certificate, whose key matches
-/// its fingerprint, and the protocol `elemental/1`.
+/// TLS 1.3, the peer's certificate, whose key matches its fingerprint, and the protocol `elemental/1`.
 struct TLSIdentity: Sendable {
     /// The ALPN name of the protocol inside TLS. TLS goes on if the ends do not agree, so both check it.
     static let applicationProtocol = "elemental/1"
@@ -56,19 +55,16 @@ struct TLSIdentity: Sendable {
         return configuration
     }
 
-    /// A handler for one connection of a service. Any client that proves a key completes the handshake;
-    /// ``fingerprint(of:)`` then decides whether it is authorised.
-    ///
-    /// Each connection has its own context, which takes 20 µs, so that a session ticket of one means nothing to
-    /// another. A client that resumes a session proves nothing, and could come back after it was revoked.
+    /// Any client that proves a key completes the handshake. Each connection has its own context, which takes 20 µs, so
+    /// that a session ticket of one means nothing to another: a client that resumes a session could come back after it
+    /// was revoked.
     func makeServerHandler() throws -> NIOSSLServerHandler {
         NIOSSLServerHandler(context: try NIOSSLContext(configuration: server)) { certificates, promise in
             promise.succeed(Self.fingerprint(of: certificates) == nil ? .failed : .certificateVerified)
         }
     }
 
-    /// - Parameter accepts: decides whether the service may have that identity, before the client sends its
-    ///   certificate.
+    /// - Parameter accepts: called before the client sends its certificate.
     func makeClientHandler(accepts: @escaping @Sendable (Fingerprint) -> Bool) throws -> NIOSSLClientHandler {
         // Services have no server name, and it would be sent unencrypted.
         try NIOSSLClientHandler(context: NIOSSLContext(configuration: client), serverHostname: nil) {

@@ -4,7 +4,6 @@ import Logging
 import NIOCore
 import NIOPosix
 
-/// The peers that a service trusts: its store's contents, read again when they change. On the service's event loop.
 final class TrustWatch {
     struct Snapshot: Sendable {
         let peers: TrustedPeers
@@ -48,8 +47,8 @@ final class TrustWatch {
         self.logger = logger
     }
 
-    /// The highest role of a client; `nil` for one that is not paired. The service's own key, which another program of
-    /// the same user has, needs no pairing.
+    /// `nil` for one that is not paired. The service's own key, which another program of the same user has, needs no
+    /// pairing.
     func role(of client: Fingerprint) -> Role? {
         guard let snapshot else { return nil }
         return client == keys.identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
@@ -73,7 +72,6 @@ final class TrustWatch {
         }.nonisolated()
     }
 
-    /// Checks the store and the identity from now on.
     func start(_ report: @escaping (Change) -> Void) {
         self.report = report
         let (identity, store) = (keys.identity, keys.store)

@@ -1,12 +1,10 @@
 import NIOCore
 import Support
 
-/// Limits what connections cost a service before their peers are authenticated: how many there are, how many end
-/// without a session each second, and how many TLS handshakes begin. No sockets, no timers.
+/// Limits what connections cost a service before their peers are authenticated.
 ///
 /// Everything is counted per address, per IPv6 network (a /64, which one attacker may own) and in total. A host where a
-/// device was authorised within the last hour is counted only by itself, so that a flood from other hosts does not keep
-/// it out.
+/// device was authorised within the last hour is counted only by itself, so that a flood does not keep it out.
 struct UnauthorisedConnections: Sendable {
     enum Scope: Hashable {
         case reservedHost(IPAddress), host(IPAddress), network(UInt64), all
@@ -30,8 +28,7 @@ struct UnauthorisedConnections: Sendable {
     }
 
     static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64, perReservedHost: 8)
-    /// Connections that end without a session. Beyond this a flood is closed where it is accepted, before it costs the
-    /// service's loop anything.
+    /// Beyond this a flood is closed where it is accepted, before it costs the service's loop anything.
     static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200, perReservedHost: 20)
     /// A script on a host where a device was authorised may connect for every value.
     static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50, perReservedHost: 50)
@@ -41,7 +38,6 @@ struct UnauthorisedConnections: Sendable {
 
     private struct Place {
         let host: IPAddress
-        /// Where the connection is counted.
         let scopes: [Scope]
     }
 
@@ -69,7 +65,6 @@ struct UnauthorisedConnections: Sendable {
 
     mutating func remove(_ id: ObjectIdentifier) { places[id] = nil }
 
-    /// The connection was closed without a session.
     mutating func waste(_ id: ObjectIdentifier, at now: NIODeadline) {
         guard let place = places.removeValue(forKey: id) else { return }
         wasted.take(place.scopes, at: now)
@@ -82,7 +77,6 @@ struct UnauthorisedConnections: Sendable {
         return true
     }
 
-    /// Remembers the host of a device that was authorised, or of an admin whose command was carried out.
     mutating func reserve(_ id: ObjectIdentifier, at now: NIODeadline) {
         guard let host = places[id]?.host else { return }
         reservations[host] = now

@@ -46,15 +46,13 @@ struct CurrentValues {
         return table
     }
 
-    /// Hides from a client what its role may not read, even if the client still knows earlier elements and is about to
-    /// be disconnected.
+    /// Hides from a client what its role may not read, even if it still knows earlier elements.
     mutating func restrict(_ device: ElementalDevice) {
         guard policy != .open else { return }
         let hidden = table(for: device.grantedRole ?? .plain).hidden
         device.outbound.withLock { $0.peer.withhold(hidden) }
     }
 
-    /// Drops the values of elements whose definitions differ.
     mutating func use(_ table: ElementTable) {
         tables.removeAll()
         for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }

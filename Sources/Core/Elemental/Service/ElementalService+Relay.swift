@@ -13,11 +13,10 @@ extension ElementalService {
     /// ```
     /// A device that connects later receives the newest accepted value.
     /// - Parameters:
-    ///   - element: an element that clients read and write. Values of a write-only element are accepted but not
-    ///     forwarded.
-    ///   - decide: returns the value to accept, which may differ from the received one. Throwing refuses the value: the
-    ///     sender receives the refusal, as a ``ValueRefusal`` or with the error's description, and the current value.
-    ///     It runs on the service's event loop and must not block.
+    ///   - element: values of a write-only one are accepted but not forwarded.
+    ///   - decide: returns the value to accept. Throwing refuses the value: the sender receives the refusal, as a
+    ///     ``ValueRefusal`` or with the error's description, and the current value. It runs on the service's event loop
+    ///     and must not block.
     @discardableResult
     public func relay<Value>(
         _ element: Element<Value>,
@@ -42,9 +41,8 @@ extension ElementalService {
     ///     return value
     /// }
     /// ```
-    /// One value is decided at a time, in a task. Of the values that arrive meanwhile, from any client, only the newest
-    /// is kept. The others are not answered: all devices receive the value that is accepted in the end. A client's ping
-    /// is answered once the values that it sent before are decided.
+    /// One value is decided at a time. Of the values that arrive meanwhile, from any client, only the newest is kept;
+    /// the others are not answered. A client's ping is answered once the values before it are decided.
     @discardableResult
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
@@ -109,8 +107,7 @@ extension ElementalService {
 
     /// Notifies a device that its value was refused, and sends it the current value.
     ///
-    /// For handlers that decide themselves. A value outside the element's range, or of an element that clients may not
-    /// set, is refused before it reaches a handler. An older ElementalController is not notified.
+    /// This serves handlers that decide themselves. An older ElementalController is not notified.
     public func refuse(_ element: ElementDefinition, from device: ElementalDevice, _ refusal: ValueRefusal) {
         shared.refuse(element.id, from: device, refusal)
         device.wake()

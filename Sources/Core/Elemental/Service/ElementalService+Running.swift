@@ -8,7 +8,6 @@ public import ServiceLifecycle
 extension ElementalService: Service {}
 #endif
 
-/// Runs `operation`, in a task that is cancelled when the service group around it shuts down gracefully.
 package func untilGracefulShutdown(_ operation: @escaping @Sendable () async -> Void) async {
     #if ServiceLifecycle
     await cancelWhenGracefulShutdown(operation)
@@ -36,8 +35,8 @@ extension ElementalService {
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/addressInUse``,
     ///   ``ElementalError/Code/permissionDenied``, ``ElementalError/Code/listeningFailed``,
     ///   ``ElementalError/Code/invalidState`` if the service is already running, ``ElementalError/Code/invalidValue``
-    ///   if the port is invalid or the service's name or TXT record cannot be published,
-    ///   ``ElementalError/Code/cancelled`` if the service was stopped meanwhile.
+    ///   if the port is invalid or the name or TXT record cannot be published, ``ElementalError/Code/cancelled`` if the
+    ///   service was stopped meanwhile.
     public func start() async throws(ElementalError) {
         let ended = Latch()
         let mayStart = state.withLock { state in
@@ -78,9 +77,8 @@ extension ElementalService {
 
     /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``; it does not wait
-    /// longer for a Zeroconf daemon that hangs. A stopped service can be started again. If the service is still
-    /// starting, ``start()`` throws ``ElementalError/Code/cancelled``.
+    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``. A stopped service
+    /// can be started again. If it is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
         let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
@@ -114,7 +112,6 @@ extension ElementalService {
         ended?.open()
     }
 
-    /// Stops when the service has failed, and keeps the TXT record's pairing entry up to date.
     func followOwnEvents() {
         _ = shared.events.addEventHandler { [weak self, failure = shared.failure] event in
             switch event {
@@ -129,8 +126,6 @@ extension ElementalService {
         }
     }
 
-    /// Waits until the service has stopped, or the task is cancelled.
-    ///
     /// - Throws: the failure that stopped the service, if there was one.
     package func waitUntilStopped() async throws(ElementalError) {
         await ended?.wait()
@@ -146,10 +141,9 @@ extension ElementalService {
         }
     }
 
-    /// Checks whether the service can be published under its names and with its TXT entries, as ``start()`` does,
-    /// without publishing it.
+    /// Checks whether the service can be published under its names and with its TXT entries.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    /// - Throws: ``ElementalError/Code/invalidValue`` with what is allowed.
     public func checkNames() throws(ElementalError) {
         do {
             _ = try ServiceType.tcp(service)
@@ -162,9 +156,7 @@ extension ElementalService {
         }
     }
 
-    /// Checks whether a text is a valid service name, such as `robot`.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
+    /// - Throws: ``ElementalError/Code/invalidValue`` with what is allowed.
     package static func check(service: String) throws(ElementalError) {
         do {
             _ = try ServiceType.tcp(service)

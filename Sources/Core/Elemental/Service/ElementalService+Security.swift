@@ -2,14 +2,13 @@ public import ElementalSecurity
 public import ElementalWire
 
 extension ElementalService {
-    /// Lets one client pair with the service. The code or long secret to enter arrives as
-    /// ``PairingEvent/opened(_:for:role:)`` in ``ServiceEvent/pairing(_:)``. A window that is already open is replaced.
+    /// Lets one client pair with the service, replacing an open window. The code or long secret to enter arrives as
+    /// ``PairingEvent/opened(_:for:role:)`` in ``ServiceEvent/pairing(_:)``.
     ///
     /// The window closes when a client has paired, after five wrong codes, and when the time is over.
     /// - Parameters:
-    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
+    ///   - duration: clamped to 1 s to an hour.
     ///   - role: the highest role that the client can get; it may ask for less.
-    ///   - kind: six digits for the user to type, or a long secret.
     /// - Throws: ``ElementalError/Code/invalidState`` if the service is not running, or is open so that pairing has no
     ///   effect.
     public func openPairing(
@@ -27,10 +26,7 @@ extension ElementalService {
         listener?.execute { $0.gate?.closePairing() }
     }
 
-    /// Changes what the service's TXT record says about its security, whether or not it is running.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT
-    ///   record; the service keeps its previous ones.
+    /// - Throws: as ``ElementalService/update(txt:)`` does.
     func advertise(_ change: (inout SecurityEntries) -> Void) throws(ElementalError) {
         try republish(shared.security, change)
     }

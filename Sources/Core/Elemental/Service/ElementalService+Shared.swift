@@ -15,7 +15,6 @@ extension ElementalService {
         let current: Locked<CurrentValues>
         let txt: Locked<[String: String]>
         let security: Locked<SecurityEntries>
-        /// Why the service failed since it was last started.
         let failure = Locked<ElementalError?>(nil)
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
@@ -38,7 +37,6 @@ extension ElementalService {
 }
 
 extension ElementalService.Shared {
-    /// A device that the sender of a value of `length` bytes has to wait for.
     func congestedDevice(for length: Int, of id: Int8?) -> ElementalDevice? {
         devices.withLock { devices in
             var congested: ElementalDevice?
@@ -71,9 +69,7 @@ extension ElementalService.Shared {
         }
     }
 
-    /// Queues the current values over TCP for a device that has sent a hello.
-    ///
-    /// The lock on the values is held meanwhile, so that a value set concurrently is queued behind them.
+    /// Queues the current values. Their lock is held meanwhile, so that a value set concurrently is queued behind them.
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
@@ -101,7 +97,6 @@ extension ElementalService.Shared {
         }
     }
 
-    /// - Parameter instanceName: the instance's own name, for the common listing.
     func txtRecord(instanceName: String?) throws(ZeroconfError) -> TXTRecord {
         try ServiceTXT.record(
             txt.withLock { $0 }, service: name, instanceName: instanceName, security: security.withLock { $0 })

@@ -29,9 +29,7 @@ extension ElementalService {
     }
 
     /// Calls `handler` on the service's event loop with the wire bytes of every value of the element that a device
-    /// sends. No value is decoded and nothing is allocated, not even for texts and data.
-    ///
-    /// The bytes have passed the same checks as a value, and are valid only during the call.
+    /// sends: nothing is allocated. They have passed the same checks as a value, and are valid only during the call.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -54,12 +52,11 @@ extension ElementalService {
 
     /// Sets an element's value and sends it to every device.
     ///
-    /// A device that connects later and sends a hello receives the newest value set. A device that cannot accept the
-    /// value (its queue is full, it has no UDP) does not keep the others from receiving it.
+    /// A device that connects later and sends a hello receives the newest value set. One that cannot accept the value
+    /// does not keep the others from receiving it.
     /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/outOfRange``,
-    ///   ``ElementalError/Code/notAllowed``, ``ElementalError/Code/unknownElement``,
-    ///   ``ElementalError/Code/invalidValue`` (4 GiB or more).
+    /// - Throws: ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``,
+    ///   ``ElementalError/Code/unknownElement``, ``ElementalError/Code/invalidValue`` (4 GiB or more).
     @discardableResult
     @inlinable
     public func send<Value>(_ value: Value, to element: Element<Value>) throws(ElementalError) -> [SendFailure] {
@@ -69,9 +66,7 @@ extension ElementalService {
 
     /// Sets the value of an element known at run time and sends it to every device.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: the same errors as the typed form, and ``ElementalError/Code/wrongType`` if the value is of another
-    ///   type.
+    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType``.
     @discardableResult
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
         try ElementalDevice.check(value, element)
@@ -79,13 +74,11 @@ extension ElementalService {
     }
 
     /// Sets an element's value and sends it to every device. Suspends while any device's queue is above the high
-    /// watermark or has no room for the value, so it is as fast as the slowest device. It does not wait for a device
-    /// that disconnects.
+    /// watermark or has no room for the value, unless the device disconnects.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each. A full queue is a reason
-    ///   only if others send at the same time.
-    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
-    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; then nothing was sent.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: as ``send(_:to:)-(Value,Element<Value>)`` does, and ``ElementalError/Code/cancelled``; then nothing
+    ///   was sent.
     @discardableResult
     @inlinable
     public func sendWhenReady<Value>(
@@ -95,11 +88,10 @@ extension ElementalService {
         return try send(value, to: element)
     }
 
-    /// Waits while the queue of any device is above the high watermark, as
-    /// ``ElementalDevice/waitForRoom(for:isolation:)`` does for one.
+    /// Waits while the queue of any device is above the high watermark.
     ///
     /// - Parameter byteCount: the length of the value to be sent.
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the task is cancelled.
+    /// - Throws: ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
@@ -130,10 +122,8 @@ extension ElementalService {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
-    /// Forgets the element's value because it is no longer true. A device that connects later gets none until the next
-    /// one is sent; connected devices are not notified.
-    ///
-    /// - Returns: whether there was a value.
+    /// Forgets the element's value. A device that connects later gets none until the next one is sent; connected
+    /// devices are not notified. Returns whether there was a value.
     @discardableResult
     public func clearValue(of element: ElementDefinition) -> Bool { shared.current.withLock { $0.clear(element.id) } }
 
@@ -202,8 +192,7 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService {
-    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
-    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
@@ -211,8 +200,7 @@ extension ElementalService {
         onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
     }
 
-    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
-    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
@@ -222,9 +210,7 @@ extension ElementalService {
 
     /// Sets a `Codable` element's value and sends it as JSON to every device.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: the same errors as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be
-    ///   encoded.
+    /// - Throws: as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
     @discardableResult
     public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
         try send(ElementalDevice.json(value, element.definition), to: element)
@@ -238,7 +224,7 @@ extension ElementalService {
 
 extension ElementalService {
     /// Calls `handler` on the service's event loop whenever part of a value of more than 128 KiB has been received from
-    /// a device or sent to one; the last call is for the complete value.
+    /// a device or sent to one.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

@@ -31,9 +31,7 @@ public final class ElementalService: Sendable {
     ///
     /// - Parameters:
     ///   - service: the service's name, such as `robot`, by which clients find it.
-    ///   - displayName: the instance's display name; `nil` for the host's name. At most 63 UTF-8 bytes when published.
-    ///   - elements: the elements that can be controlled and read.
-    ///   - configuration: port, UDP, limits, logging.
+    ///   - displayName: the instance's; `nil` for the host's name. At most 63 UTF-8 bytes when published.
     public init(
         _ service: String, displayName: String? = nil, elements: ElementCatalogue,
         configuration: ServiceConfiguration = ServiceConfiguration()
@@ -56,14 +54,13 @@ public final class ElementalService: Sendable {
     public var port: Int? { listener?.port }
     /// How it listens, publishes and limits its clients.
     public var configuration: ServiceConfiguration { shared.configuration }
-    /// The maximum number of concurrent devices, or `nil` when the service is not running:
+    /// The maximum number of concurrent devices; `nil` when the service is not running:
     /// ``ServiceConfiguration/maximumDeviceCount``, or fewer where this process may not open as many files and sockets
-    /// (`ulimit -n`). Some descriptors are reserved for the rest of the program; further connections are refused with
-    /// the reason.
+    /// (`ulimit -n`).
     public var deviceCapacity: Int? { listener?.deviceCapacity }
 
-    /// The service's events from now on; each call returns a separate stream. It spans several runs of the service, whose
-    /// ends are the events ``ServiceEvent/stopped`` and ``ServiceEvent/failed(_:)``, and ends when the service is released.
+    /// The service's events from now on. A stream spans several runs of the service, and ends when the service is
+    /// released.
     public func events() -> AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.
@@ -73,23 +70,20 @@ public final class ElementalService: Sendable {
     }
 
     /// Accepts or refuses connections before they are set up. `decide` is called on the event loop, once with the
-    /// address and once with the name, and must not block.
-    ///
-    /// A client is admitted after both calls. One that does not send its name within ``DeviceLimits/handshakeTimeout``
-    /// is refused; values that it sent before its name are rejected.
+    /// address and once with the name, and must not block. One that does not send its name within
+    /// ``DeviceLimits/handshakeTimeout`` is refused; values that it sent before are rejected.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }
 
     /// Changes the TXT entries that browsers show before they connect, whether or not the service is running.
     ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT
-    ///   record; the service keeps its previous ones.
+    /// - Throws: ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT record; the service keeps its
+    ///   previous ones.
     public func update(txt: [String: String]) throws(ElementalError) {
         try republish(shared.txt) { $0 = txt }
     }
 
-    /// Changes a part of the TXT record; restores it if it cannot be published.
     func republish<Part: Sendable>(_ part: Locked<Part>, _ change: (inout Part) -> Void) throws(ElementalError) {
         let before = part.withLock { current in
             let before = current
@@ -107,9 +101,8 @@ public final class ElementalService: Sendable {
 
     /// Replaces the elements that can be controlled and read, whether or not the service is running.
     ///
-    /// Connected devices know the previous elements: they are sent the reason and disconnected, and receive the new
-    /// elements when they reconnect. Values of elements whose definitions are unchanged are kept.
-    /// - Parameter reason: the text sent to the devices.
+    /// Connected devices are sent the reason and disconnected, and receive the new elements when they reconnect. Values
+    /// of elements whose definitions are unchanged are kept.
     public func update(
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
@@ -118,14 +111,11 @@ public final class ElementalService: Sendable {
     }
 }
 
-/// A connection that a service can accept or refuse before it is set up.
-///
-/// The service decides twice: with the address alone when the connection arrives, and again when the client has sent
-/// its name.
+/// A connection that a service can accept or refuse, when it arrives and when the client has sent its name.
 public struct ConnectionRequest: Sendable {
     /// The client's address and port, as text.
     public let address: String
-    /// The client's host address without the port, as text.
+    /// The address without the port.
     public let host: String
     /// The name that the client sent; `nil` if it has not sent one yet.
     public let name: String?

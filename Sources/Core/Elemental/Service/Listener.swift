@@ -100,9 +100,8 @@ struct Listener: Sendable {
         _ configuration: ServiceConfiguration, _ limits: AcceptLimits?, _ eventLoop: any EventLoop,
         _ server: NIOLoopBound<ServiceServer>
     ) async throws -> any Channel {
-        // A service with limits accepts on another loop, so that a flood of connections costs its own loop, which
-        // carries its devices' values, as little as possible. Handshakes stay on its own loop: a channel cannot change
-        // loops, and a hop for every message would cost more than the few handshakes allowed each second.
+        // A service with limits accepts on another loop, so that a flood of connections costs its own loop as little as
+        // possible. Handshakes stay on its own loop: a channel cannot change loops.
         let acceptLoop = limits == nil ? eventLoop : configuration.eventLoopGroup.next()
         var bootstrap = ServerBootstrap(group: acceptLoop, childGroup: eventLoop)
             .serverChannelOption(.backlog, value: 1024)
@@ -153,12 +152,10 @@ struct Listener: Sendable {
         await eventLoop.run { [server] in server.value.service.events.emit(event) }
     }
 
-    /// Runs the body later, on the service's event loop.
     func execute(_ body: @escaping @Sendable (ServiceServer) -> Void) {
         eventLoop.execute { [server] in body(server.value) }
     }
 
-    /// Stops accepting, sends the devices the reason and waits until they have disconnected.
     func close(_ reason: String) async {
         await tcp.close()
         try? await eventLoop.flatSubmit { [server] in server.value.stop(reason) }.get()

@@ -2,8 +2,7 @@ import Logging
 import Support
 import Zeroconf
 
-/// A service's two Zeroconf listings: one under its own type, where older programs look, and one under the framework's
-/// common type, where a browser finds all element services.
+/// A service's two listings: under its own type, where older programs look, and under the framework's common type.
 final class Publication: Sendable {
     private let service: ElementalService.Shared
     private let listener: Listener

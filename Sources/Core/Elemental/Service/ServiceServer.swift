@@ -4,10 +4,8 @@ import Logging
 import NIOCore
 import Support
 
-/// A service on its event loop: its sessions, their UDP identifiers and the handshakes with new clients.
-///
-/// All connections of a service share one loop, so that handlers never run concurrently and a datagram reaches its
-/// device without a hop.
+/// A service on its event loop. All its connections share the loop, so that handlers never run concurrently and a
+/// datagram reaches its device without a hop.
 final class ServiceServer: SessionOwner {
     let eventLoop: any EventLoop
     private let executor: LoopExecutor
@@ -18,14 +16,13 @@ final class ServiceServer: SessionOwner {
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
     private var hosts: [IPAddress: Int] = [:]
     private var deviceCapacity: Int
-    /// The sessions of unpaired clients, oldest first, where the service requires pairing. They are not authenticated,
-    /// so they get only a part of the service's resources.
+    /// Oldest first, where the service requires pairing: not authenticated, so they get only a part of its resources.
     private var plainClients: [Session] = []
     /// Sessions that are closing because a paired client took their place.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// Of the newest server channel, which may be on another loop.
+    /// The newest server channel's.
     var acceptPause: NIOLoopBound<AcceptPauseHandler>?
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
@@ -33,8 +30,7 @@ final class ServiceServer: SessionOwner {
     private let metrics: MetricsAccount?
     private var isStopping = false
 
-    /// How many refused connections may stay open until the client has read the reason, for at most
-    /// ``DeviceLimits/closeTimeout``. Others are closed as soon as the reason is sent.
+    /// Others are closed as soon as the reason is sent.
     private static let maximumRefusedCount = 16
 
     init(
@@ -237,10 +233,7 @@ extension ServiceServer {
         service.policy != .open && session.device.grantedRole == .plain
     }
 
-    /// An unpaired client can take one of half of the places. If none is left for a paired one, the oldest unpaired
-    /// client is disconnected.
-    ///
-    /// - Returns: the client to disconnect, if any.
+    /// Returns the oldest unpaired client if a paired one needs its place.
     private func findPlace(for session: Session) throws(Refusal) -> Session? {
         if isStopping { throw Refusal(text: "the service is stopping") }
         let role = session.device.grantedRole ?? .plain
@@ -276,7 +269,6 @@ extension ServiceServer {
         return other
     }
 
-    /// - Returns: the session's UDP identifier; 0 if it gets none.
     private func assignIdentifier(to session: Session) -> UInt8 {
         guard configuration.allowsUDP, session.allowsDatagrams else { return 0 }
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }

@@ -9,9 +9,8 @@ import Support
 /// }
 /// await device.close()
 /// ```
-/// From the first call on these two signals no longer end the process by themselves. A second one ends it at once, with the
-/// status 130, and so does one while no `body` runs; signals within 250 ms of the first count as the same. A `body` that
-/// begins after a signal is cancelled at once.
+/// A second signal ends the process at once, with the status 130, and so does one while no `body` runs; signals within
+/// 250 ms of the first count as the same. A `body` that begins after a signal is cancelled at once.
 ///
 /// - Throws: what `body` throws, unless it only says that a signal has cancelled it.
 public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
@@ -32,8 +31,7 @@ public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void
 }
 
 extension ElementalService {
-    /// Listens, publishes and serves until Ctrl-C (SIGINT) or SIGTERM; then it withdraws the service, notifies the devices
-    /// and closes. This is ``run()`` within ``untilInterrupted(_:)``.
+    /// ``run()`` until Ctrl-C (SIGINT) or SIGTERM.
     ///
     /// - Throws: ``ElementalError`` as ``run()`` does.
     public func runUntilInterrupted() async throws { try await untilInterrupted { try await self.run() } }

@@ -4,29 +4,19 @@ import ElementalWire
 struct Handshake {
     /// The action for a system frame.
     enum Action {
-        /// The service sent our UDP identifier, 0 for none.
         case udpIdentifier(UInt8)
-        /// The client sent its name.
         case named(String)
-        /// The peer sent a hello.
         case hello(Hello)
-        /// The service sent its catalogue.
         case catalogue(ElementCatalogue)
         /// The service's first catalogue cannot be decoded.
         case invalidCatalogue(WireError)
-        /// The service is shutting down, with this text.
         case shutDown(String)
         /// A ping, whose bytes are to be sent back.
         case pong
-        /// A pong, with the bytes of a ping.
         case ponged
-        /// A piece of a large value.
         case piece
-        /// The peer acknowledges pieces.
         case piecesTaken
-        /// The service refused a value of that element.
         case refused(Int8, ValueRefusal)
-        /// The peer sent its secret for sealed datagrams.
         case datagramSecret([UInt8])
         /// A frame that has no meaning at this point: count it and continue.
         case unknown
@@ -34,7 +24,6 @@ struct Handshake {
         case malformed
     }
 
-    /// The role of the other end.
     let peer: ElementalDevice.Role
     private(set) var hasIdentifier = false
     private(set) var hasName = false

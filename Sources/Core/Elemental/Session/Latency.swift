@@ -6,7 +6,6 @@ import NIOCore
 /// options.latency = .lowest
 /// ```
 public struct Latency: Sendable, Hashable {
-    /// How long the loop stays awake after a value, besides the period of a steady flow; `nil` for not at all.
     let hold: Duration?
 
     /// It sleeps until something arrives, at no cost; waking up takes the system some microseconds.

@@ -3,13 +3,11 @@ import NIOCore
 
 /// What a ``Receiver`` delegates to its connection.
 protocol ReceiverOwner: AnyObject {
-    /// A value was received before the handshake completed. The connection may become ready because of it.
+    /// The handshake is not complete. The connection may become ready because of the value.
     func receiveEarlyValue()
-    /// A system frame was received.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport)
     /// Pieces of a large value were received, with this many bytes.
     func noteTaken(_ byteCount: Int)
-    /// A value was rejected.
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
     /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns the consequence
     /// if they hold too many.
@@ -20,11 +18,8 @@ protocol ReceiverOwner: AnyObject {
     func fail(_ reason: DisconnectReason, shutdownText: String?)
 }
 
-/// The consequence of incomplete values that hold too many bytes.
 enum GatheringExcess {
-    /// They are dropped, and the connection goes on.
     case leaveOut
-    /// The connection ends, for this reason.
     case end(String)
 }
 
@@ -33,24 +28,18 @@ enum GatheringExcess {
 /// Handlers are called while the decoder and the assembler of pieces are changed; ``isReceiving`` says so.
 final class Receiver {
     // Checked for every value, so stored here rather than in the owner.
-    /// Whether values are delivered: the handshake is done.
     var isReady = false
     /// Whether the peer has sent a hello, so that a value of no bytes is a valid one.
     var takesEmptyValues = false
-    /// Whether the decoder is at work.
     private var isReceiving = false
-    /// Whether the connection is ending: nothing is delivered any more.
+    /// Nothing is delivered any more.
     private(set) var isOver = false
     /// Counts since the last batch ended.
     var counts = ReceivedCounts()
-    /// The elements that frames are validated against.
     private(set) var table: ElementTable
-    /// The table's rules, cached.
     private var rules: UnsafePointer<ElementTable.Rule>
     private(set) var decoder: StreamDecoder
-    /// `nil` until a piece arrives.
     private(set) var pieces: PieceAssembler?
-    /// When something was last received; `nil` before that.
     var lastBatchTime: NIODeadline?
     /// Bytes held by incomplete values, as last reported to the owner.
     private(set) var gatheredByteCount = 0
@@ -58,12 +47,10 @@ final class Receiver {
     private let device: ElementalDevice
     /// The device's newest values. Unmanaged, since they are accessed for every value; ``device`` keeps them alive.
     private let newest: Unmanaged<NewestValues>
-    /// Whether the other end is a client.
     private let isFromClient: Bool
     /// The service's handlers, shared by all its devices, and the device's own.
     private var handlers: HandlerView
     private let progress: ProgressReporter
-    /// Counts the values of the current second, if they are limited.
     private var throttle: Throttle?
     private var unknownInARow = 0
 
@@ -79,18 +66,15 @@ final class Receiver {
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
 
-    /// Validates frames against these elements from now on.
     func use(_ table: ElementTable) {
         self.table = table
         rules = table.rules
     }
 
-    /// The connection is ending.
     func stop() { isOver = true }
 
     // MARK: Receiving
 
-    /// Handles bytes of the stream.
     func receive(_ buffer: ByteBuffer, for owner: any ReceiverOwner) {
         counts.bytesReceived += buffer.readableBytes
         guard !isOver else {
@@ -121,7 +105,6 @@ final class Receiver {
         watchGathered(for: owner)
     }
 
-    /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         guard !isOver else { return }
         counts.bytesReceived += Envelope.datagramByteCount + value.count
@@ -136,7 +119,6 @@ final class Receiver {
         }
     }
 
-    /// Handles a piece of a large value.
     func receivePiece(_ piece: UnsafeRawBufferPointer, for owner: any ReceiverOwner) {
         do {
             if pieces == nil { pieces = PieceAssembler(maximumValueByteCount: device.limits.maximumValueByteCount) }
@@ -165,7 +147,6 @@ final class Receiver {
         deliver(id, value, for: owner)
     }
 
-    /// Validates a value and passes it to all handlers.
     @inline(__always)
     private func deliver(_ id: Int8, _ value: ReceivedBytes, for owner: any ReceiverOwner) {
         if !isReady {
@@ -229,7 +210,7 @@ final class Receiver {
 
     // MARK: End of a batch
 
-    /// Ends a batch of reads: publishes the counts and checks them against the limits.
+    /// Publishes the counts and checks them against the limits.
     ///
     /// - Returns: when reading may resume, if not now.
     func finishBatch(for owner: any ReceiverOwner) -> NIODeadline? {
@@ -249,7 +230,6 @@ final class Receiver {
         return throttle?.add(batch.messageCount, at: device.eventLoop.now)
     }
 
-    /// Adds the counts to the device's statistics.
     @discardableResult
     func publishCounts() -> ReceivedCounts {
         let batch = counts
@@ -258,16 +238,12 @@ final class Receiver {
         return batch
     }
 
-    /// Whether the limit of this second is reached.
     var isThrottled: Bool { throttle?.isOver == true }
 
-    /// Begins the next second.
-    ///
     /// - Returns: when reading may resume, if not now.
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
-/// Values and bytes received since the device's statistics were last updated.
 struct ReceivedCounts {
     var messagesReceived = 0
     var bytesReceived = 0
@@ -276,7 +252,6 @@ struct ReceivedCounts {
     var messagesRejected = 0
     var messagesOutdated = 0
 
-    /// The frames that count against the limit of a second.
     var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
 }
 
@@ -291,10 +266,8 @@ extension DeviceStatistics {
     }
 }
 
-/// Incomplete values.
 extension Receiver {
-    /// How many bytes to keep of a value that does not arrive in one read: none if the element is undefined, has
-    /// another length, or may not be sent by the peer.
+    /// How much to keep of a value that does not arrive in one read: nothing if it will not be accepted.
     private func keptByteCount(_ id: Int8, _ length: Int) -> Int {
         guard id < 0 else { return rules[Int(id)].keptByteCount(of: length, fromClient: isFromClient) }
         return SystemElement(rawValue: id)?.keptByteCount(of: length) ?? 0
@@ -310,10 +283,8 @@ extension Receiver {
             PieceAssembler.Progress(id: frame.id, byteCount: byteCount, total: frame.length), .incoming)
     }
 
-    /// Bytes that incomplete values hold.
     var gatheredNow: Int { decoder.bufferedByteCount + (pieces?.bufferedByteCount ?? 0) }
 
-    /// Drops incomplete values that exceed the limits, or ends the connection.
     private func watchGathered(for owner: any ReceiverOwner) {
         let count = gatheredNow
         if count != gatheredByteCount { noteGathered(count, for: owner) }
@@ -359,7 +330,6 @@ extension Receiver {
         gatheredByteCount = count
     }
 
-    /// Discards incomplete values that are no longer needed.
     private func discardGathered(for owner: any ReceiverOwner) {
         guard gatheredNow > 0 else { return }
         decoder = StreamDecoder(maximumValueByteCount: decoder.maximumValueByteCount)

@@ -17,9 +17,7 @@ final class Sender {
 
     /// Where datagrams are sent; `nil` while they cannot be.
     var datagramSink: DatagramSink?
-    /// Called after each flush with the work that is left.
     var didFlush: (PendingWork) -> Void = { _ in }
-    /// Bytes written by this sender.
     private var ownByteCount = 0
 
     private let device: ElementalDevice
@@ -56,8 +54,6 @@ final class Sender {
         didFlush(pending)
     }
 
-    /// The connection has ended: nothing more is written.
-    ///
     /// - Returns: the number of messages that were being written.
     func stop() -> Int {
         defer { outgoing = nil }
@@ -74,15 +70,13 @@ final class Sender {
         }
     }
 
-    /// Bytes written to the connection, by other threads too.
     var writtenByteCount: Int { ownByteCount &+ device.outbound.withLock { $0.stream.directByteCount } }
 
-    /// Whether anything of the stream is unsent.
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
 
-    /// Bytes that the peer's system has acknowledged. Counting bytes that have only reached this system's buffer would
-    /// not do: it holds some megabytes and accepts more when a third of them is gone, which takes a slow reader many
-    /// seconds.
+    /// Bytes that reached the peer's system. This system's buffer would not do: it holds some megabytes and accepts
+    /// more
+    /// when a third of them is gone, which takes a slow reader many seconds.
     var acknowledgedByteCount: Int { writtenByteCount &- bytes.unacknowledgedByteCount }
 
     // MARK: The stream
@@ -139,7 +133,7 @@ final class Sender {
     /// Whether NIO holds a part that the socket did not accept.
     private var isBlocked: Bool { device.outbound.withLock { $0.stream.flush == .blocked } }
 
-    /// - Parameter isScheduled: whether a flush is certain to follow, so that no send needs to wake the loop.
+    /// - Parameter isScheduled: whether a flush will follow, so that no send needs to wake the loop.
     private func pendingWork(isScheduled: Bool = false) -> PendingWork {
         device.outbound.withLock { outbound in
             if isScheduled { outbound.stream.flush.schedule() }
@@ -147,7 +141,6 @@ final class Sender {
         }
     }
 
-    /// Values batched from now on are flushed when the time has elapsed, unless they fill a segment before.
     private func flushLater() {
         let isTimed = gatheringEnd != nil
         gatheringEnd = Self.gatheringEnd(after: device.eventLoop.now)
@@ -169,24 +162,17 @@ final class Sender {
         }
     }
 
-    /// Writes what is left of the segment to the socket.
-    ///
-    /// - Returns: how many bytes were accepted.
     private func writeOutgoing(more isMoreQueued: Bool) -> Int {
         outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0
     }
 
-    /// Passes a part of the segment to the pipeline of an encrypted connection, which has room.
-    ///
-    /// - Returns: its bytes.
     private func passOutgoing(more isMoreQueued: Bool, in storage: inout ByteBuffer) -> Int {
         guard let piece = outgoing?.takePiece(atMost: OutboundSegment.pipelineByteCount, in: &storage) else { return 0 }
         bytes.pass(piece, more: isMoreQueued || outgoing?.isComplete == false)
         return piece.readableBytes
     }
 
-    /// The socket is full, or there is none to write to directly: the channel gets a part and reports when it is
-    /// written.
+    /// Gives a part to the channel because the socket is full, or cannot be written to directly.
     ///
     /// - Returns: whether it is already written.
     private func handOver() -> Bool {
@@ -214,7 +200,6 @@ final class Sender {
     }
 }
 
-/// Datagrams.
 extension Sender {
     /// - Returns: whether a sender may be waiting.
     private func flushDatagrams() -> Bool {
@@ -248,9 +233,7 @@ extension Sender {
     }
 }
 
-/// Acknowledgements of pieces.
 extension Sender {
-    /// Pieces were received that have to be acknowledged.
     func noteTaken(_ byteCount: Int) {
         takenByteCount &+= UInt32(byteCount)
         owesAck = true
@@ -265,8 +248,6 @@ extension Sender {
         owesAck = !isQueued
     }
 
-    /// The peer acknowledges pieces.
-    ///
     /// - Returns: whether the acknowledgement is valid.
     func receiveAck(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let count = UInt32(wireBytes: value), let all = device.outbound.withLock({ $0.acknowledge(count) })

@@ -2,7 +2,6 @@ import ElementalWire
 import NIOCore
 import Support
 
-/// Ends the connection, as a ``SessionEnding`` decides.
 extension Session {
     func close(_ reason: DisconnectReason, shutdownText: String?) {
         handle(.close(reason, shutdownText: shutdownText, waits: true))
@@ -16,24 +15,21 @@ extension Session {
         handle(.fail(reason, shutdownText: device.role == .client ? shutdownText : nil))
     }
 
-    /// Refuses a client, with the reason.
-    ///
     /// - Parameter waits: whether the connection stays open until the client has closed it. If not, the reason is lost
-    ///   if data of the client has arrived that was not read.
+    ///   if
+    ///   data of the client has arrived that was not read.
     func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
         handle(
             .close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)", waits: waits))
     }
 
-    /// Drops a connection that is no longer wanted, immediately.
     func abandon() {
         let channel = bytes.channel
         handle(.gone(DisconnectReason(.cancelled, isExpected: true)))
         channel?.close(promise: nil)
     }
 
-    /// Reacts to a finding of the watchdog.
     func react(to finding: Watchdog.Finding) {
         switch finding {
         case .handshakeTimedOut:

@@ -79,7 +79,6 @@ extension Session {
         device.outbound.withLock { _ = $0.appendAnswer(.pong, over: transport, value) }
     }
 
-    /// Enables values and notifies the owner.
     func becomeReady() {
         guard !isReady, isOpen, let channel = bytes.channel else { return }
         receiver.isReady = true
@@ -98,12 +97,10 @@ extension Session {
         else {
             return
         }
-        // From now on pings detect a dead peer. The system's own timeout would also end a connection whose peer is
-        // merely slow to read.
+        // From now on pings detect a dead peer. The system's own timeout would also end a connection to a slow reader.
         if let channel = bytes.channel { TCPWatch.release(channel) }
     }
 
-    /// Compares the service's elements with the program's own, or adopts them if the program has none.
     private func learn(_ catalogue: ElementCatalogue) {
         let own = receiver.table.catalogue
         if own.isEmpty {
@@ -120,8 +117,7 @@ extension Session {
         }
     }
 
-    /// The service's catalogue cannot be decoded. A program with its own elements continues without it; one that
-    /// connects to learn them cannot.
+    /// A program with its own elements continues without the catalogue.
     private func reject(_ problem: WireError) {
         logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
         device.settleCatalogue(.failure(problem))
@@ -149,13 +145,11 @@ extension Session {
         }
     }
 
-    /// Other threads may send datagrams themselves, except those of an encrypted connection, which are sealed on the
-    /// event loop.
+    /// Other threads do not send the datagrams of an encrypted connection, which are sealed on the event loop.
     private func shareDatagrams() {
         if datagramProtection == nil, let sink = sender.datagramSink { connection?.use(sink) }
     }
 
-    /// Enables or disables datagrams, depending on the identifier, the channel and the peer.
     func updateDatagramState() {
         let state: Outbound<Connection>.DatagramState
         if sender.datagramSink != nil, udpIdentifier != 0 {

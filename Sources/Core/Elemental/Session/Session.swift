@@ -26,25 +26,17 @@ final class Session: ChannelDuplexHandler {
     var handshake: Handshake
     /// `nil` until it begins to end.
     var ending: SessionEnding?
-    /// The peer's host; known once the connection is active.
     private(set) var host: IPAddress?
-    /// The client's UDP identifier, 1...254, or 0.
     var udpIdentifier: UInt8 = 0
     /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
     private(set) var isInBatch = false
     private var wantsFlush = false
     private var wantsRead = false
     private var hasStarted = false
-    /// `nil` if the loop may always sleep.
     let wakefulness: (any Wakefulness)?
-    /// The device's reference to this connection, once it is ready.
     var connection: Connection?
 
-    /// - Parameters:
-    ///   - sharedHandlers: the service's handlers, shared by all its devices.
-    ///   - bytes: how the connection's bytes are written.
-    ///   - datagramProtection: for an encrypted connection, whose datagrams are sealed.
-    ///   - latency: what the event loop does while it has nothing to do.
+    /// - Parameter sharedHandlers: the service's, shared by all its devices.
     init(
         device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
         owner: any SessionOwner, logger: Logger, bytes: ByteChannel = ByteChannel(),
@@ -64,13 +56,11 @@ final class Session: ChannelDuplexHandler {
         wakefulness = latency.wakefulness(on: device.eventLoop)
     }
 
-    /// Whether it has not begun to end.
     var isOpen: Bool { ending == nil }
 
     /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
     var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }
 
-    /// Whether values can be sent and are delivered.
     var isReady: Bool { receiver.isReady }
 
     // MARK: Channel
@@ -133,9 +123,7 @@ final class Session: ChannelDuplexHandler {
 
     // MARK: Reading
 
-    /// Begins a batch of reads, unless one is in progress.
-    ///
-    /// - Returns: whether this call began it.
+    /// - Returns: whether this call began the batch.
     @discardableResult
     func beginReading() -> Bool {
         if isInBatch { return false }
@@ -160,7 +148,6 @@ final class Session: ChannelDuplexHandler {
     /// A failed read ends its batch without `channelReadComplete`.
     func endBatch() { isInBatch = false }
 
-    /// Handles one message of a datagram that belongs to this connection's peer.
     func receiveDatagram(_ id: Int8, _ value: UnsafeRawBufferPointer) {
         receiver.receiveDatagram(id, value, for: self)
     }
@@ -185,8 +172,6 @@ final class Session: ChannelDuplexHandler {
         return nil
     }
 
-    /// Handles the messages of a datagram that the peer has sealed.
-    ///
     /// - Parameter isNewest: whether no newer datagram was received before it.
     func receive(opened content: UnsafeRawBufferPointer, isNewest: Bool) {
         // The whole datagram, or nothing of it: what has another identifier inside was not sealed by an honest peer.
@@ -229,7 +214,6 @@ extension Session: ConnectionHandler {
         sender.flush()
     }
 
-    /// A flush has completed.
     private func didFlush(_ pending: PendingWork) {
         if pending.contains(.stream) { return watchdog.watchProgress() }
         if !isOpen { handle(.drained) }
@@ -278,25 +262,18 @@ extension Session: ReceiverOwner {
 protocol SessionOwner: AnyObject {
     /// The TCP connection is open; nothing was exchanged yet.
     func sessionOpened(_ session: Session)
-    /// Whether a client is admitted by its name: before it arrives, the client's values do not count and its hello is
-    /// not answered.
+    /// Whether a client's name is awaited before its values count and its hello is answered.
     var decidesByName: Bool { get }
-    /// The client sent its name. Returns a reason to refuse it, or `nil`.
+    /// Returns a reason to refuse the client, or `nil`.
     func session(_ session: Session, refuses name: String) -> String?
-    /// The peer sent a hello.
     func session(_ session: Session, received hello: Hello)
-    /// The incomplete values of the connection hold this many bytes more than before; negative if they hold fewer.
-    /// Returns the consequence if they hold too many.
+    /// Returns the consequence if the incomplete values of the connection, now this many bytes more, hold too many.
     func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess?
-    /// An incomplete value of this length was left out.
     func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int)
-    /// A value received from the peer was rejected.
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason)
-    /// Values can be sent and received from now on.
     func sessionIsReady(_ session: Session)
-    /// A session that was ready begins to end. Returns whether a replacement connection will follow, so that the device
-    /// continues.
+    /// Returns whether a replacement connection will follow.
     func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool
-    /// The session has ended. The owner ends the device unless it continues.
+    /// The owner ends the device unless it continues.
     func sessionEnded(_ session: Session, _ reason: DisconnectReason)
 }

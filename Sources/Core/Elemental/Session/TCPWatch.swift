@@ -4,8 +4,6 @@ import Support
 /// The system's own detection of dead peers, for those that do not answer pings: keep-alive probes while the connection
 /// is idle, and a timeout for unacknowledged data.
 enum TCPWatch {
-    /// The socket options that a bootstrap sets on a channel.
-    ///
     /// - Parameter limits: the heartbeat's are those of the probes. Without a heartbeat the system's apply.
     static func options(_ limits: DeviceLimits) -> [(ChannelOptions.Types.SocketOption, Int)] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]

@@ -2,12 +2,10 @@
 ///
 /// This is all that a connection knows of the folder Latency.
 protocol Wakefulness: AnyObject {
-    /// The connection is open.
     func start()
     /// A batch of reads begins.
     func beginBatch()
-    /// Values are written outside a batch, and may be answered.
+    /// Values are written outside a batch.
     func noteSend()
-    /// The connection has ended.
     func stop()
 }

@@ -5,9 +5,8 @@ import NIOCore
 /// is sent. On the event loop.
 final class Watchdog {
     enum Finding {
-        /// The handshake took too long.
         case handshakeTimedOut
-        /// Nothing was received, or sent, for long enough that a ping is due.
+        /// Nothing was received, or sent, for an interval.
         case needsPing
         /// Nothing was received for the maximum time allowed.
         case silent
@@ -18,10 +17,8 @@ final class Watchdog {
     private let device: ElementalDevice
     private let sender: Sender
     private let receiver: Receiver
-    /// Called with each finding.
     private var report: (Finding) -> Void = { _ in }
     private var handshakeTimer: Scheduled<Void>?
-    /// `nil` if the peer does not answer pings.
     private var heartbeat: Heartbeat?
     private var heartbeatTimer: Scheduled<Void>?
     private var pingTime: NIODeadline?
@@ -34,7 +31,6 @@ final class Watchdog {
         self.receiver = receiver
     }
 
-    /// The connection is open, and the handshake begins.
     func start(_ report: @escaping (Finding) -> Void) {
         self.report = report
         handshakeTimer = device.eventLoop.assumeIsolated().scheduleTask(
@@ -44,7 +40,6 @@ final class Watchdog {
 
     func handshakeIsDone() { handshakeTimer?.cancel() }
 
-    /// The connection is ending.
     func stop() {
         isOver = true
         report = { _ in }
@@ -55,8 +50,6 @@ final class Watchdog {
 
     // MARK: Peer liveness
 
-    /// Starts the heartbeat with a peer that answers pings.
-    ///
     /// - Returns: whether this call started it.
     func startHeartbeat() -> Bool {
         guard !isOver, heartbeat == nil, let interval = device.limits.heartbeatInterval,
@@ -87,9 +80,7 @@ final class Watchdog {
         heartbeatTimer = device.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in checkHeartbeat() }
     }
 
-    /// A pong was received. Those of the heartbeat are numbered 0.
-    ///
-    /// - Returns: the round-trip time; `nil` if it does not answer the heartbeat's ping.
+    /// - Returns: the round-trip time; `nil` if the pong does not answer the heartbeat's ping, which is numbered 0.
     func takePong(_ value: UnsafeRawBufferPointer) -> Duration? {
         guard let sent = pingTime, value.count == 8, value.allSatisfy({ $0 == 0 }) else { return nil }
         pingTime = nil
@@ -98,7 +89,6 @@ final class Watchdog {
 
     // MARK: Send progress
 
-    /// Part of the stream is unsent.
     func watchProgress() {
         guard let limit = device.limits.stuckTimeout, !isOver, stuckTimer == nil else { return }
         let mark = sender.acknowledgedByteCount
@@ -117,9 +107,7 @@ final class Watchdog {
 /// hears from a peer that only listens, too.
 struct Heartbeat {
     enum Step: Equatable {
-        /// Nothing to do before that time.
         case wait(NIODeadline)
-        /// Send a ping, and check again at that time.
         case ping(NIODeadline)
         /// Nothing was received for the maximum time allowed.
         case dead
@@ -129,7 +117,6 @@ struct Heartbeat {
     let interval: TimeAmount
     /// Silence after which it is considered dead.
     let patience: TimeAmount
-    /// When something was last received.
     var lastHeard: NIODeadline
     private var lastPing: NIODeadline
     private var lastSent: NIODeadline
@@ -143,12 +130,11 @@ struct Heartbeat {
         lastSent = now
     }
 
-    /// Something was received at that time.
     mutating func noteHeard(at time: NIODeadline) { lastHeard = max(lastHeard, time) }
 
     /// - Parameters:
     ///   - listens: whether incoming data is read; while it is not, silence means nothing.
-    ///   - sentByteCount: the total of bytes written so far.
+    ///   - sentByteCount: the total so far.
     mutating func step(at now: NIODeadline, listens: Bool, sentByteCount: Int) -> Step {
         if sentByteCount != self.sentByteCount {
             self.sentByteCount = sentByteCount

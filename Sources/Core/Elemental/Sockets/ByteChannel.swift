@@ -5,12 +5,10 @@ import Support
 /// Reads and writes a connection's bytes, on its event loop. Only this type knows how they are written; incoming bytes
 /// are read through the channel's pipeline, whose last handler is the session.
 final class ByteChannel {
-    /// What lies between the bytes and the network.
     enum Kind {
         /// Nothing: they are written to the socket directly if the channel has one.
         case plain
-        /// Handlers below the session in the channel's pipeline that transform them, such as encryption: they are
-        /// written through the pipeline.
+        /// Handlers below the session transform them, such as encryption: they are written through the pipeline.
         case pipeline
     }
 
@@ -21,14 +19,12 @@ final class ByteChannel {
     private let kind: Kind
     /// `nil` before the session is added to the channel and after it was removed.
     private var context: ChannelHandlerContext?
-    /// The context's, which is not found as fast there. `nil` before the session is added to the channel and after it was
-    /// removed.
+    /// The context's, which is not found as fast there.
     private(set) var channel: (any Channel)?
     /// `nil` if the channel is not a socket, and before it is connected.
     private var socket: StreamSocket?
-    /// What writes encrypted bytes to the socket; `nil` if nothing does, and before the channel is connected.
+    /// `nil` if nothing encrypts, and before the channel is connected.
     private var encryptedWriter: DirectWriteHandler?
-    /// The other end's address.
     private(set) var remoteAddress: SocketAddress?
 
     init(_ kind: Kind = .plain) { self.kind = kind }
@@ -44,7 +40,6 @@ final class ByteChannel {
         encryptedWriter = nil
     }
 
-    /// The channel is connected.
     func start() {
         guard let context else { return }
         remoteAddress = context.remoteAddress
@@ -55,16 +50,13 @@ final class ByteChannel {
 
     var isActive: Bool { channel?.isActive == true }
 
-    /// Whether nothing lies between the bytes and the network.
     var isPlain: Bool { kind == .plain }
 
-    /// `nil` if the channel is not a socket.
     var descriptor: CInt? { socket?.descriptor }
 
-    /// Requests the next read.
     func read() { context?.read() }
 
-    /// Writes two byte ranges, one after the other, to an active channel that has no handed-over bytes left to write.
+    /// Writes two byte ranges, one after the other. Nothing that was handed over may be left to write.
     ///
     /// - Parameter more: whether another write follows immediately.
     /// - Returns: how many bytes were accepted. The rest has to be handed over.
@@ -76,13 +68,10 @@ final class ByteChannel {
     /// The socket to which bytes are written as they are; `nil` if there is none, or the channel is not active.
     var plainSocket: StreamSocket? { kind == .plain && isActive ? socket : nil }
 
-    /// Whether the pipeline takes bytes without being waited for: the channel has less to write than its high watermark.
+    /// The channel has less to write than its high watermark.
     var hasPipelineRoom: Bool { kind == .pipeline && channel?.isWritable == true }
 
-    /// Writes bytes through a pipeline that has room. Nobody waits for them: a promise and its callbacks for each write
-    /// would cost more than a small value.
-    ///
-    /// - Parameter more: whether another write follows immediately.
+    /// Writes bytes through a pipeline that has room. A promise and its callbacks would cost more than a small value.
     func pass(_ bytes: ByteBuffer, more: Bool) {
         encryptedWriter?.isMoreComing = more
         context?.writeAndFlush(NIOAny(bytes), promise: nil)
@@ -94,7 +83,6 @@ final class ByteChannel {
         context?.writeAndFlush(NIOAny(bytes)).assumeIsolated().whenSuccess(whenWritten)
     }
 
-    /// Written bytes that the other end's system has not acknowledged; 0 if unknown.
     var unacknowledgedByteCount: Int {
         guard let socket, isActive else { return 0 }
         return socket.unacknowledgedByteCount
@@ -115,14 +103,12 @@ final class ByteChannel {
         return "what arrived cannot be decrypted: it was changed on the way, or the other end has a fault"
     }
 
-    /// Closes our side after the last write.
     func closeOutput() {
         context?.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
             context?.close(mode: .output, promise: nil)
         }
     }
 
-    /// Closes both sides.
     func close() { context?.close(promise: nil) }
 }
 
@@ -160,7 +146,6 @@ struct StreamSocket {
         }
     }
 
-    /// Bytes that the system accepted and the other end's system has not acknowledged; 0 if unknown.
     var unacknowledgedByteCount: Int {
         var count: CInt = 0
         #if canImport(Darwin)

@@ -10,9 +10,8 @@ import Support
 final class DatagramSocket: Sendable {
     enum Outcome {
         case taken
-        /// The system has no room for it now, or the socket is closed for the calling thread.
+        /// The system has no room for it now, or the socket is closed.
         case full
-        /// It cannot be sent, for this reason.
         case lost(String)
     }
 
@@ -22,7 +21,6 @@ final class DatagramSocket: Sendable {
     /// For other threads.
     private let direct = DirectSocket()
 
-    /// Must be called on the channel's event loop.
     convenience init(_ channel: any Channel) {
         let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
         self.init(channel, descriptor: descriptor.flatMap { $0 })
@@ -34,7 +32,7 @@ final class DatagramSocket: Sendable {
         channel.closeFuture.whenComplete { [self] _ in direct.close() }
     }
 
-    /// Closes it, and releases its port as soon as no thread writes to it.
+    /// Releases the port as soon as no thread writes to the socket.
     @discardableResult
     func close() -> EventLoopFuture<Void> {
         direct.close()
@@ -42,8 +40,6 @@ final class DatagramSocket: Sendable {
         return channel.closeFuture
     }
 
-    /// Sends a datagram. On the channel's event loop.
-    ///
     /// - Parameter remote: `nil` on a connected channel.
     func write(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress?) -> Outcome {
         // A closed descriptor may have been reused for another socket.
@@ -65,7 +61,6 @@ final class DatagramSocket: Sendable {
         direct.isOpen { channel.eventLoop.execute { [self] in direct.open(channel.isActive ? descriptor : nil) } }
     }
 
-    /// Sends a datagram from any thread.
     func writeDirectly(_ bytes: UnsafeRawBufferPointer, to remote: SocketAddress?) -> Outcome {
         direct.withDescriptor { Self.send(bytes, $0, to: remote) } ?? .full
     }
@@ -100,7 +95,6 @@ final class DatagramSocket: Sendable {
 /// Where a session's datagrams are sent: a service's one UDP socket with the client's address, or a client's own.
 final class DatagramSink: Sendable {
     let socket: DatagramSocket
-    /// `nil` on a connected socket.
     private let remote: SocketAddress?
 
     init(_ socket: DatagramSocket, to remote: SocketAddress?) {
@@ -108,19 +102,16 @@ final class DatagramSink: Sendable {
         self.remote = remote
     }
 
-    /// Sends a datagram. On the socket's event loop.
     func write(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
         socket.write(datagram, to: remote)
     }
 
-    /// Sends a datagram from another thread.
     func writeDirectly(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
         socket.writeDirectly(datagram, to: remote)
     }
 }
 
 extension DatagramBootstrap {
-    /// A UDP socket with the options that both ends use.
     static func elemental(on eventLoop: any EventLoop) -> DatagramBootstrap {
         DatagramBootstrap(group: eventLoop)
             // NIO's default of 2,048 bytes would silently truncate longer datagrams.
@@ -131,6 +122,5 @@ extension DatagramBootstrap {
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
     }
 
-    /// The next power of two above the largest datagram.
     private static var receiveByteCount: Int { 1 << 16 }
 }

@@ -6,7 +6,6 @@ import Support
 /// The system assigns the lowest free number. So the number of a newly opened descriptor is a lower bound of how many
 /// are in use, without counting them.
 enum DescriptorLimit {
-    /// The limit currently in force.
     static var current: Int {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -27,7 +26,6 @@ enum DescriptorLimit {
         return max(0, limit - reserve(of: limit) - Int(descriptor) - 1)
     }
 
-    /// Whether a connection with this descriptor uses one of the reserve.
     static func isReserved(_ descriptor: CInt) -> Bool {
         let limit = current
         return Int(descriptor) >= limit - reserve(of: limit)

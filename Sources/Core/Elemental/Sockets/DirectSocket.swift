@@ -7,7 +7,6 @@ import Synchronization
 /// after which the system may give the number to another socket. The duplicate is only made when a thread first asks
 /// for it. While it is open, so is the socket: close it before the channel is closed, or as soon as it is.
 struct DirectSocket: ~Copyable, Sendable {
-    /// No thread has asked for it: the initial state.
     private static let unwanted: UInt32 = 0
     /// A thread has asked for it.
     private static let wanted: UInt32 = 1 << 31
@@ -19,8 +18,6 @@ struct DirectSocket: ~Copyable, Sendable {
     private let state = Atomic(Self.unwanted)
     private let descriptor = Atomic<CInt>(-1)
 
-    /// Whether it can be used.
-    ///
     /// - Parameter ask: called once, the first time: asks the owner to open it.
     func isOpen(orAsk ask: () -> Void) -> Bool {
         let current = state.load(ordering: .relaxed)
@@ -29,7 +26,7 @@ struct DirectSocket: ~Copyable, Sendable {
         return false
     }
 
-    /// Opens it: unless the descriptor cannot be duplicated, or only by using one of those that connections leave free.
+    /// The descriptor may be impossible to duplicate, or only by using one of those that connections leave free.
     ///
     /// - Parameter original: the channel's descriptor; `nil` if the channel is closed or no socket.
     func open(_ original: CInt?) {
@@ -61,7 +58,6 @@ struct DirectSocket: ~Copyable, Sendable {
         return body(descriptor)
     }
 
-    /// Closes it, or has the last of the threads that use it close it.
     func close() {
         var current = state.load(ordering: .relaxed)
         while current & Self.closed == 0 {

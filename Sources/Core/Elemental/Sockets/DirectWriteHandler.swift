@@ -6,11 +6,9 @@ final class DirectWriteHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Whether another write follows immediately what is being written.
     var isMoreComing = false
     /// `nil` before the first write to an active channel, and if the channel is not a socket.
     private var socket: StreamSocket?
-    /// What was written and is to be flushed.
     private var waiting: (bytes: ByteBuffer, promise: EventLoopPromise<Void>?)?
     /// How many writes NIO has not carried out: they go first.
     private var passedCount = 0
