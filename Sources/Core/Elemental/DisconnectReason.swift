@@ -35,9 +35,14 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// Whether one of the ends requested it. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
-    package init(_ kind: Kind, isExpected: Bool) {
+    /// - Parameter isExpected: `nil` if the kind tells.
+    package init(_ kind: Kind, isExpected: Bool? = nil) {
         self.kind = kind
-        self.isExpected = isExpected
+        self.isExpected =
+            switch kind {
+            case .closedHere, .shutDown, .pairingChanged, .cancelled: isExpected ?? true
+            default: isExpected ?? false
+            }
     }
 
     /// Whether another attempt may succeed: not if this program ended the connection, or the two ends are incompatible.

@@ -34,3 +34,11 @@
 @_exported public import typealias ElementalWire.Vector3
 @_exported public import typealias ElementalWire.Vector4
 @_exported public import struct ElementalWire.WireError
+
+#if canImport(FoundationEssentials)
+public import struct FoundationEssentials.Data
+@usableFromInline typealias Data = FoundationEssentials.Data
+#else
+public import struct Foundation.Data
+@usableFromInline typealias Data = Foundation.Data
+#endif

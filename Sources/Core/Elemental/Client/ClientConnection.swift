@@ -37,7 +37,7 @@ final class ClientConnection: SessionOwner {
 
     func sessionOpened(_ session: Session) {
         self.session = session
-        guard connector.options.allowsUDP, connector.elements?.usesUDP != false, session.allowsDatagrams,
+        guard connector.options.allowsUDP, connector.elements?.usesUDP != false,
             let remote = session.bytes.remoteAddress
         else { return greet(session) }
         openDatagrams(session, to: remote) { [self] error in
@@ -206,7 +206,7 @@ extension ClientConnection {
                 device.note(grantedRole: service.role)
                 let protection = DatagramProtection(
                     isService: false, own: expected.identity.fingerprint, peer: service.fingerprint)
-                try begin(on: channel, expectsHello: true, .pipeline, protection)
+                try begin(on: channel, expectsHello: true, protection)
             } catch {
                 channel.close(promise: nil)
                 guard let failure = error as? ClientGateHandler.Failure else { return fail(error) }
@@ -234,15 +234,13 @@ extension ClientConnection {
     }
 
     private func begin(
-        on channel: any Channel, expectsHello: Bool, _ kind: ByteChannel.Kind = .plain,
-        _ protection: DatagramProtection? = nil
+        on channel: any Channel, expectsHello: Bool, _ protection: DatagramProtection? = nil
     ) throws {
         if isAbandoned { return channel.close(promise: nil) }
         device.state.withLock { $0.identity.address = channel.remoteAddress }
         let session = Session(
             device: device, table: ElementTable(connector.elements ?? []), sharedHandlers: nil,
-            expectsHello: expectsHello, owner: self, logger: connector.logger, bytes: ByteChannel(kind),
-            datagramProtection: protection, latency: connector.options.latency)
+            expectsHello: expectsHello, owner: self, datagramProtection: protection, latency: connector.options.latency)
         try channel.pipeline.syncOperations.addHandler(session)
         session.start()
         channel.setOption(.autoRead, value: true).whenFailure { _ in channel.close(promise: nil) }

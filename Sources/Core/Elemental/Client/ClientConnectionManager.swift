@@ -128,7 +128,7 @@ final class ClientConnectionManager: ConnectionManager {
             let gives = trust.gives(
                 connector.target(sighted), key: device.fingerprint,
                 granted: device.grantedRole ?? .plain, wanted: connector.options.security.role, since: pins)
-            if gives { handle(.renew(DisconnectReason(.pairingChanged, isExpected: true))) }
+            if gives { handle(.renew(DisconnectReason(.pairingChanged))) }
         }
     }
 

@@ -177,10 +177,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             let clients = names.map { RemoteRevocation.Client(fingerprint: $0.fingerprint, name: $0.name) }
             finish(.success(.revoked(RemoteRevocation(letInCount: count, letIn: clients))))
         case .close:
-            // TLS writes in order, so this follows what was sent.
-            context?.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
-                context?.close(promise: nil)
-            }
+            context?.closeBehindWrites()
         }
     }
 

@@ -120,7 +120,7 @@ extension ClientMachine {
             return []
         }
         let isUnwanted = if case .connecting(_, isReturn: false) = state { waiters.isEmpty } else { false }
-        if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled, isExpected: true)) }
+        if closes || isUnwanted { actions += disconnect(DisconnectReason(.cancelled)) }
         return actions
     }
 
@@ -215,7 +215,7 @@ extension ClientMachine {
             guard let delay = plan.policy.delay(before: attempt) else {
                 // A deliberate loss does not explain the end.
                 guard let error, plan.reason.kind == .pairingChanged else { return end(plan.reason) }
-                return end(DisconnectReason(.networkError(error.message), isExpected: false))
+                return end(DisconnectReason(.networkError(error.message)))
             }
             plan.dueTime = now + max(delay, .zero)
         }

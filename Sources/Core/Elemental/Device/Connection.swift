@@ -16,13 +16,14 @@ protocol ConnectionHandler: AnyObject {
     /// `nil` if what is written does not go to the socket unchanged.
     var plainSocket: StreamSocket? { get }
     /// Closes the connection gracefully; a service sends its client the text before.
-    func close(_ reason: DisconnectReason, shutdownText: String?)
+    func close(_ reason: DisconnectReason, shutdownText: String?, waits: Bool)
 }
 
 /// A device's reference to its connection, usable from any thread.
 final class Connection: Sendable {
     let channel: any Channel
-    private let handler: NIOLoopBound<any ConnectionHandler>
+    /// On the event loop.
+    let handler: NIOLoopBound<any ConnectionHandler>
     // Made once, so that scheduling a flush allocates nothing.
     private let flush: @Sendable () -> Void
     /// Written to by threads that answer what was received over TCP.
@@ -46,16 +47,12 @@ final class Connection: Sendable {
         channel.eventLoop.execute(flush)
     }
 
-    func batch(_ body: () -> Void) { handler.value.batch(body) }
-
-    func refuse(_ id: Int8) { handler.value.refuse(id, .refused) }
-
     func resumeReading() {
         channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
     }
 
     func close(_ reason: DisconnectReason, shutdownText: String?) {
-        channel.eventLoop.execute { [handler] in handler.value.close(reason, shutdownText: shutdownText) }
+        channel.eventLoop.execute { [handler] in handler.value.close(reason, shutdownText: shutdownText, waits: true) }
     }
 }
 

@@ -3,12 +3,6 @@ import ElementalWire
 import NIOCore
 import Support
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// The state of a device other than its handlers and outbound queues. One lock guards it, which is never held while
 /// user code runs.
 struct DeviceState {
@@ -55,7 +49,9 @@ struct DeviceState {
 
     var identity: Identity
     var inbound = Inbound()
-    var endings = Endings()
+    /// Called once, when the device has ended.
+    var endings = Registry<@Sendable (DisconnectReason) -> Void>()
+    var endReason: DisconnectReason?
     var events = EventSubscribers<DeviceEvent>()
     var pings = Registry<Outcome<Result<ContinuousClock.Instant, ElementalError>>>()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.

@@ -64,7 +64,7 @@ extension ElementalDevice {
                 metadata: ["device": "\(name)", "element": "\(element)"])
         }
         guard let connection = outbound.withLock({ $0.link }) else { return }
-        connection.refuse(id)
+        connection.handler.value.refuse(id, .refused)
         connection.wake()
     }
 

@@ -87,7 +87,7 @@ public final class ElementalDevice: Sendable {
     /// Whether values can be sent now.
     public var isConnected: Bool { outbound.withLock { $0.link != nil } }
     /// Why the device ended, or `nil` while it is connected or reconnecting.
-    public var disconnectReason: DisconnectReason? { state.withLock { $0.endings.reason } }
+    public var disconnectReason: DisconnectReason? { state.withLock { $0.endReason } }
 
     var queuedByteCount: Int { outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount } }
 
@@ -106,13 +106,13 @@ public final class ElementalDevice: Sendable {
     /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
     /// ``DeviceLimits/closeTimeout`` bounds it.
     public func close() async {
-        disconnect(DisconnectReason(.closedHere, isExpected: true))
+        disconnect(DisconnectReason(.closedHere))
         _ = await uncancelled { try? await self.waitUntilDisconnected() }
     }
 
     /// Starts closing the connection once everything queued has been sent, and returns immediately.
     public func disconnect() {
-        disconnect(DisconnectReason(.closedHere, isExpected: true))
+        disconnect(DisconnectReason(.closedHere))
     }
 
     func disconnect(_ reason: DisconnectReason, text: String? = nil) {
@@ -125,7 +125,12 @@ public final class ElementalDevice: Sendable {
         outbound.withLock { $0.end(reason) }
         endMetrics()
         settleCatalogue(nil)
-        for handler in state.withLock({ $0.endings.end(reason) }) { handler(reason) }
+        let endings = state.withLock { state in
+            // The first reason stands.
+            state.endReason = state.endReason ?? reason
+            return state.endings.takeAll()
+        }
+        for handler in endings { handler(reason) }
         emit(.disconnected(reason))
         finishEventStreams()
         // A device whose peer is a client never reconnects, so its handlers, which may retain it, are released.
@@ -139,7 +144,7 @@ public final class ElementalDevice: Sendable {
                 state.identity.hello = nil
                 state.identity.catalogue = nil
             }
-            state.endings.reopen()
+            state.endReason = nil
             state.events.reopen()
             state.reconnectionCount += 1
         }
@@ -189,10 +194,12 @@ extension ElementalDevice {
     @discardableResult
     @usableFromInline
     func addEnding(_ handler: @escaping @Sendable (DisconnectReason) -> Void) -> HandlerRegistration {
-        let (token, reason) = state.withLock { ($0.endings.add(handler), $0.endings.reason) }
-        if token == nil, let reason { handler(reason) }
+        let (token, reason) = state.withLock { state in
+            (state.endReason == nil ? state.endings.add(handler) : nil, state.endReason)
+        }
+        if let reason { handler(reason) }
         return HandlerRegistration { [state] in
-            if let token { _ = state.withLock { $0.endings.handlers.take(token) } }
+            if let token { _ = state.withLock { $0.endings.take(token) } }
         }
     }
 }

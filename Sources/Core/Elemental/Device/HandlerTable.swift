@@ -145,8 +145,6 @@ final class HandlerSnapshot: @unchecked Sendable {
 
     let forAll: [AnyValueHandler]
     let hasForAll: Bool
-    /// The handlers that come after those for all elements; `nil` for none.
-    let next: HandlerSnapshot?
     /// One past the largest identifier that has a handler.
     private let idCount: Int
     /// The position of each identifier's first handler, which is also the end of the previous identifier's.
@@ -155,19 +153,9 @@ final class HandlerSnapshot: @unchecked Sendable {
     private let handlers: UnsafeMutablePointer<Unmanaged<Handler>>
     private let handlerCount: Int
 
-    /// All handlers of the first before any of the second.
-    convenience init(_ first: Handlers, _ second: Handlers) {
-        if first.forAll.isEmpty {
-            self.init(byElement: first.byElement.merging(second.byElement) { $0 + $1 }, forAll: second.forAll)
-        } else {
-            let next = HandlerSnapshot(byElement: second.byElement, forAll: second.forAll)
-            self.init(byElement: first.byElement, forAll: first.forAll, next: next.isEmpty ? nil : next)
-        }
-    }
-
-    init(byElement: [Int8: [Handler]], forAll: [AnyValueHandler], next: HandlerSnapshot? = nil) {
-        self.forAll = forAll
-        self.next = next
+    init(_ all: Handlers) {
+        let byElement = all.byElement
+        forAll = all.forAll
         hasForAll = !forAll.isEmpty
         idCount = byElement.filter { !$0.value.isEmpty }.keys.map { Int($0) + 1 }.max() ?? 0
         handlerCount = byElement.values.reduce(0) { $0 + $1.count }
@@ -183,8 +171,6 @@ final class HandlerSnapshot: @unchecked Sendable {
         }
         (starts + idCount).initialize(to: Int32(position))
     }
-
-    private var isEmpty: Bool { handlerCount == 0 && !hasForAll }
 
     deinit {
         for position in 0..<handlerCount { handlers[position].release() }
@@ -206,47 +192,34 @@ final class HandlerSnapshot: @unchecked Sendable {
     }
 }
 
-/// The event loop's view of a device's handlers, those that it shares with the service's other devices first: a snapshot,
-/// refreshed when a table's version has changed.
+/// The event loop's view of a table: a snapshot, refreshed when the table's version has changed.
 ///
-/// The references followed for a received value are unmanaged, and the view owns the objects. With plain ones, here and to the
-/// newest values, a value of 8 bytes took 1.38 times as long.
+/// The references followed for a received value are unmanaged, and the view owns the objects. With plain ones, here and
+/// to the newest values, a value of 8 bytes took 1.38 times as long.
 struct HandlerView {
-    private let shared: HandlerTable
-    private let own: HandlerTable
-    private let unmanagedShared: Unmanaged<HandlerTable>
-    private let unmanagedOwn: Unmanaged<HandlerTable>
+    let table: HandlerTable
+    private let unmanagedTable: Unmanaged<HandlerTable>
+    // Behind the table's version if that has ever changed: work may have been postponed.
+    private var version: UInt64 = 0
     private var snapshot: HandlerSnapshot
-    private var sharedVersion: UInt64
-    private var ownVersion: UInt64
     private(set) var handlers: Unmanaged<HandlerSnapshot>
 
-    init(shared: HandlerTable, own: HandlerTable) {
-        self.shared = shared
-        self.own = own
-        unmanagedShared = .passUnretained(shared)
-        unmanagedOwn = .passUnretained(own)
-        // Behind the tables' versions if these have ever changed: work may have been postponed.
-        (sharedVersion, ownVersion) = (0, 0)
-        snapshot = HandlerSnapshot(shared.handlers, own.handlers)
+    init(_ table: HandlerTable) {
+        self.table = table
+        unmanagedTable = .passUnretained(table)
+        snapshot = HandlerSnapshot(table.handlers)
         handlers = .passUnretained(snapshot)
     }
 
-    // Two properties: with one that looks at both tables a value took twice as long to receive (measured).
-    var isSharedStale: Bool {
-        @inline(__always) get { unmanagedShared._withUnsafeGuaranteedRef { $0.version } != sharedVersion }
-    }
-    var isOwnStale: Bool {
-        @inline(__always) get { unmanagedOwn._withUnsafeGuaranteedRef { $0.version } != ownVersion }
+    var isStale: Bool {
+        @inline(__always) get { unmanagedTable._withUnsafeGuaranteedRef { $0.version } != version }
     }
 
-    var versions: (shared: UInt64, own: UInt64) { (shared.version, own.version) }
-
-    /// - Parameter versions: the tables' as they were before postponed work was done: what was postponed since makes
-    ///   the view stale again.
-    mutating func refresh(at versions: (shared: UInt64, own: UInt64)) {
-        (sharedVersion, ownVersion) = versions
-        snapshot = HandlerSnapshot(shared.handlers, own.handlers)
+    /// - Parameter version: the table's before postponed work was done: what was postponed since makes the view stale
+    ///   again.
+    mutating func refresh(at version: UInt64) {
+        self.version = version
+        snapshot = HandlerSnapshot(table.handlers)
         handlers = .passUnretained(snapshot)
     }
 }

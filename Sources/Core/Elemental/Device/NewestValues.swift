@@ -2,12 +2,6 @@ import ElementalWire
 import Support
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// The newest value received for each element, written by the event loop and read from any thread.
 ///
 /// A value of up to 256 bytes costs the loop a few plain stores: its bytes are in a slot, or in a block of their own if

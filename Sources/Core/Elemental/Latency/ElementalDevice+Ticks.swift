@@ -25,7 +25,7 @@ extension ElementalDevice {
         let ticker = NIOLoopBoundBox.makeBoxSendingValue(
             Ticker(on: eventLoop, every: period) { [self] due in
                 if let connection = outbound.withLock({ $0.link }) {
-                    connection.batch { handler(due, self) }
+                    connection.handler.value.batch { handler(due, self) }
                 } else {
                     handler(due, self)
                 }

@@ -2,12 +2,6 @@ import ElementalWire
 import NIOCore
 import Synchronization
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// What is written next, and when. The owner writes on one thread, while others queue values.
 extension Outbound {
     private static var pouringMessageCount: Int { 256 }

@@ -1,11 +1,5 @@
 import ElementalWire
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// Queueing system frames, which are exempt from the limits.
 extension Outbound {
     /// Queues a frame; the owner makes sure that a flush follows.

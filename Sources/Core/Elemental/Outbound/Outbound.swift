@@ -1,11 +1,5 @@
 import ElementalWire
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// A device's outbound side: the queues, the check that admits values to them, and the choice of what is written next.
 /// It has no socket, no thread and no lock. Its owner guards it with a lock, appends from any thread, and takes what is
 /// to be written on the event loop; calls that queue something return the link to wake, if needed.

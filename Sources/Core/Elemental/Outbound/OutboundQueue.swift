@@ -2,12 +2,6 @@ import DequeModule
 import ElementalWire
 import NIOCore
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// What is to be sent over one transport, batched into segments, and how far writing them has come. A segment is the content of
 /// one write, or of one datagram.
 ///

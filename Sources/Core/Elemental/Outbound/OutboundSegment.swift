@@ -1,12 +1,6 @@
 import ElementalWire
 import NIOCore
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// The content of one write or one datagram, and how much of it has been written.
 struct OutboundSegment {
     /// Batched messages; if there is a long value, its header is the last of them.
@@ -61,7 +55,6 @@ struct OutboundSegment {
         return count
     }
 
-    /// The next part of what is left, as a separate buffer, which counts as written.
     mutating func takePiece() -> ByteBuffer {
         var storage = ByteBuffer()
         return takePiece(atMost: Self.pieceByteCount, in: &storage)

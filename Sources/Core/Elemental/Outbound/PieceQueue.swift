@@ -2,12 +2,6 @@ import DequeModule
 import ElementalWire
 import NIOCore
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// Large values queued for a peer that accepts them in pieces, one after the other, and the values that must not
 /// overtake them.
 struct PieceQueue {
@@ -69,32 +63,28 @@ struct PieceQueue {
     /// The next piece. The caller has checked that one may be sent.
     mutating func takeSegment() -> OutboundSegment? {
         guard let first = entries.first else { return nil }
-        let size = first.isSmall ? first.value.count : min(Piece.sentByteCount, first.value.count - first.offset)
+        let (total, isSmall) = (first.value.count, first.isSmall)
+        let size = isSmall ? total : min(Piece.sentByteCount, total - first.offset)
+        let headerByteCount = Envelope.streamByteCount + (isSmall ? 0 : Piece.headerByteCount)
         var buffer = ByteBuffer()
-        if first.isSmall {
-            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: Envelope.streamByteCount) { bytes in
-                guard let base = bytes.baseAddress else { return 0 }
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: headerByteCount) { bytes in
+            guard let base = bytes.baseAddress else { return 0 }
+            if isSmall {
                 Envelope.writeStreamHeader(id: first.id, length: size, to: base)
-                return Envelope.streamByteCount
+            } else {
+                Piece.writeHeader(id: first.id, total: total, offset: first.offset, byteCount: size, to: base)
             }
-        } else {
-            let headerByteCount = Envelope.streamByteCount + Piece.headerByteCount
-            buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: headerByteCount) { bytes in
-                guard let base = bytes.baseAddress else { return 0 }
-                Piece.writeHeader(
-                    id: first.id, total: first.value.count, offset: first.offset, byteCount: size, to: base)
-                return headerByteCount
-            }
+            return headerByteCount
+        }
+        if !isSmall {
             sentByteCount += UInt64(size)
-            if first.offset == 0 {
-                unacknowledged.append(Unacknowledged(id: first.id, total: first.value.count))
-            }
+            if first.offset == 0 { unacknowledged.append(Unacknowledged(id: first.id, total: total)) }
         }
         let start = first.value.startIndex + first.offset
         let long = first.value[start..<start + size]
         entries[entries.startIndex].offset += size
         byteCount -= size
-        let isLast = first.offset + size == first.value.count
+        let isLast = first.offset + size == total
         if isLast {
             entries.removeFirst()
             if first.id >= 0, !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }

@@ -84,7 +84,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { drop(Session.describe(error)) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) { drop(ByteChannel.reason(error)) }
 
     func close() {
         let context = context
@@ -147,7 +147,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
                 [byteLimit, DirectWriteHandler(), try gate.tls.makeServerHandler()], position: .before(self))
             self.byteLimit = byteLimit
         } catch {
-            return drop("TLS cannot begin: \(Session.describe(error))")
+            return drop("TLS cannot begin: \(ByteChannel.reason(error))")
         }
         pipeline.fireChannelRead(NIOAny(received))
         pipeline.fireChannelReadComplete()
@@ -197,15 +197,9 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             gate.logger.info(
                 "client not admitted", metadata: ["address": "\(address)", "reason": "\(refusal.sentence)"])
         case .close:
-            closeInOrder(context)
-        }
-    }
-
-    /// A client that has read everything closes the other side.
-    private func closeInOrder(_ context: ChannelHandlerContext) {
-        phase = .closing
-        context.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in
-            context.close(mode: .output, promise: nil)
+            phase = .closing
+            // A client that has read everything closes the other side.
+            context.closeBehindWrites(mode: .output)
         }
     }
 }

@@ -1,11 +1,5 @@
 import ElementalWire
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 /// A service's elements and, by identifier, the encoded value last set for each.
 struct CurrentValues {
     /// A value's bytes; the devices' queues share a long one.

@@ -1,11 +1,5 @@
 public import ElementalWire
 
-#if canImport(FoundationEssentials)
-import struct FoundationEssentials.Data
-#else
-import struct Foundation.Data
-#endif
-
 extension ElementalService {
     /// Calls `handler` with every value of the element that a device sends, on the service's event loop.
     @discardableResult

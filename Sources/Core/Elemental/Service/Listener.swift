@@ -84,7 +84,7 @@ struct Listener: Sendable {
         }
         var room = Int.max
         for channel in [tcp, udp].compactMap({ $0 }) {
-            let descriptor = try? await channel.eventLoop.submit { StreamSocket(channel.pipeline)?.descriptor }.get()
+            let descriptor = try? await channel.eventLoop.submit { channel.pipeline.descriptor }.get()
             if let descriptor { room = min(room, DescriptorLimit.room(above: descriptor)) }
         }
         let deviceCapacity = min(configuration.maximumDeviceCount, room)

@@ -9,8 +9,7 @@ extension ServiceServer: ServiceGateOwner {
             protection = DatagramProtection(isService: true, own: gate.tls.fingerprint, peer: client.fingerprint)
         }
         let session = try accept(
-            channel, client == nil ? .plain : .pipeline, role: client?.role ?? .plain,
-            fingerprint: client?.fingerprint, datagramProtection: protection)
+            channel, role: client?.role ?? .plain, fingerprint: client?.fingerprint, datagramProtection: protection)
         // The channel is already active, so the session gets no event of it.
         session.start()
     }

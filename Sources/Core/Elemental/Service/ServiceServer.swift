@@ -85,7 +85,7 @@ final class ServiceServer: SessionOwner {
 
     @discardableResult
     func accept(
-        _ channel: any Channel, _ kind: ByteChannel.Kind = .plain, role: Role = .plain, fingerprint: Fingerprint? = nil,
+        _ channel: any Channel, role: Role = .plain, fingerprint: Fingerprint? = nil,
         datagramProtection: DatagramProtection? = nil
     ) throws -> Session {
         let address = channel.remoteAddress
@@ -95,8 +95,7 @@ final class ServiceServer: SessionOwner {
             executor: executor, limits: configuration.limits, logger: logger, grantedRole: role, metrics: metrics)
         let session = Session(
             device: device, table: table, sharedHandlers: service.handlers, expectsHello: false, owner: self,
-            logger: logger, bytes: ByteChannel(kind), datagramProtection: datagramProtection,
-            latency: configuration.latency)
+            datagramProtection: datagramProtection, latency: configuration.latency)
         device.state.withLock { $0.identity.fingerprint = fingerprint }
         try channel.pipeline.syncOperations.addHandler(session)
         return session
@@ -124,7 +123,7 @@ final class ServiceServer: SessionOwner {
     }
 
     func shutDown(_ session: Session, _ text: String) {
-        session.close(DisconnectReason(.closedHere, isExpected: true), shutdownText: text)
+        session.close(DisconnectReason(.closedHere), shutdownText: text)
     }
 
     func sessionOpened(_ session: Session) {
@@ -270,7 +269,7 @@ extension ServiceServer {
     }
 
     private func assignIdentifier(to session: Session) -> UInt8 {
-        guard configuration.allowsUDP, session.allowsDatagrams else { return 0 }
+        guard configuration.allowsUDP else { return 0 }
         let holdsOne: (Session) -> Bool = { $0.udpIdentifier != 0 }
         if isPlain(session), plainClients.count(where: holdsOne) >= Self.maximumPlainIdentifierCount { return 0 }
         session.udpIdentifier = udpIdentifiers.assign(to: session)

@@ -15,7 +15,7 @@ protocol ReceiverOwner: AnyObject {
     /// An incomplete value of this length was left out.
     func leavesOut(_ element: ElementDefinition, byteCount: Int)
     /// Ends the connection because of what was received.
-    func fail(_ reason: DisconnectReason, shutdownText: String?)
+    func fail(_ kind: DisconnectReason.Kind, shutdownText: String?)
 }
 
 enum GatheringExcess {
@@ -48,8 +48,9 @@ final class Receiver {
     /// The device's newest values. Unmanaged, since they are accessed for every value; ``device`` keeps them alive.
     private let newest: Unmanaged<NewestValues>
     private let isFromClient: Bool
-    /// The service's handlers, shared by all its devices, and the device's own.
-    private var handlers: HandlerView
+    /// The service's handlers, shared by all its devices, which are called before the device's own.
+    private var shared: HandlerView
+    private var own: HandlerView
     private let progress: ProgressReporter
     private var throttle: Throttle?
     private var unknownInARow = 0
@@ -61,7 +62,8 @@ final class Receiver {
         rules = table.rules
         newest = .passUnretained(device.newest)
         isFromClient = device.role == .client
-        handlers = HandlerView(shared: progress.shared, own: device.handlers)
+        shared = HandlerView(progress.shared)
+        own = HandlerView(device.handlers)
         throttle = device.limits.maximumMessagesPerSecond.map { Throttle(limit: $0) }
         decoder = StreamDecoder(maximumValueByteCount: device.limits.maximumValueByteCount)
     }
@@ -136,9 +138,7 @@ final class Receiver {
     }
 
     private func violate(_ error: WireError, for owner: any ReceiverOwner) {
-        owner.fail(
-            DisconnectReason(.protocolViolation(String(describing: error)), isExpected: false),
-            shutdownText: "protocol violation: \(error)")
+        owner.fail(.protocolViolation("\(error)"), shutdownText: "protocol violation: \(error)")
     }
 
     @inline(never)
@@ -176,10 +176,16 @@ final class Receiver {
         // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
         // becomes the newest one: a handler that was added meanwhile is given those received before it.
-        if handlers.isSharedStale { refreshHandlers() }
-        if handlers.isOwnStale { refreshHandlers() }
+        if own.isStale { refreshOwn() }
+        if shared.isStale { shared.refresh(at: shared.table.version) }
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
-        handlers.handlers._withUnsafeGuaranteedRef { handlers in
+        call(shared.handlers, id, value)
+        call(own.handlers, id, value)
+    }
+
+    @inline(__always)
+    private func call(_ handlers: Unmanaged<HandlerSnapshot>, _ id: Int8, _ value: ReceivedBytes) {
+        handlers._withUnsafeGuaranteedRef { handlers in
             handlers.call(id, value, device)
             if handlers.hasForAll { callForAll(handlers, id, value) }
         }
@@ -192,20 +198,16 @@ final class Receiver {
     }
 
     @inline(never)
-    private func refreshHandlers() {
-        let versions = handlers.versions
-        device.handlers.catchUp()
-        handlers.refresh(at: versions)
+    private func refreshOwn() {
+        let version = own.table.version
+        own.table.catchUp()
+        own.refresh(at: version)
     }
 
     @inline(never)
     private func callForAll(_ handlers: HandlerSnapshot, _ id: Int8, _ value: ReceivedBytes) {
-        if let element = table.catalogue[id: id] {
-            for handler in handlers.forAll { handler(element, value, device) }
-        }
-        guard let next = handlers.next else { return }
-        next.call(id, value, device)
-        if next.hasForAll { callForAll(next, id, value) }
+        guard let element = table.catalogue[id: id] else { return }
+        for handler in handlers.forAll { handler(element, value, device) }
     }
 
     // MARK: End of a batch
@@ -223,7 +225,7 @@ final class Receiver {
         }
         if let limit = device.limits.maximumUnknownCount, unknownInARow > limit {
             let text = "\(unknownInARow) frames in a row of elements that are not known here; the limit is \(limit)"
-            owner.fail(DisconnectReason(.protocolViolation(text), isExpected: false), shutdownText: text)
+            owner.fail(.protocolViolation(text), shutdownText: text)
             return nil
         }
         guard throttle != nil else { return nil }
@@ -305,7 +307,7 @@ extension Receiver {
         switch excess {
         case nil: break
         case .end(let reason):
-            owner.fail(DisconnectReason(.limitReached(reason), isExpected: false), shutdownText: reason)
+            owner.fail(.limitReached(reason), shutdownText: reason)
         case .leaveOut: leaveOutIncomplete(for: owner)
         }
     }

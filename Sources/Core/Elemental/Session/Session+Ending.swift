@@ -2,31 +2,38 @@ import ElementalWire
 import NIOCore
 import Support
 
+/// A connection ends in order: queued data is sent, then this side is closed, then the peer's close is awaited, all within
+/// the timeout for closing. Closing both sides at once would lose data in flight: a system that closes a socket with
+/// unread input resets the connection, and the reset overtakes the last frames.
 extension Session {
-    func close(_ reason: DisconnectReason, shutdownText: String?) {
-        handle(.close(reason, shutdownText: shutdownText, waits: true))
+    enum Ending {
+        case none
+        case draining
+        /// This side is closed, and the peer's close is awaited.
+        case closed
+        case over
     }
 
     /// Ends the connection because of a frame, an error or a timeout.
     ///
     /// - Parameter shutdownText: the text that a service sends its client before it closes.
-    func fail(_ reason: DisconnectReason, shutdownText: String? = nil) {
+    func fail(_ kind: DisconnectReason.Kind, shutdownText: String? = nil) {
+        let reason = DisconnectReason(kind)
         logger.debug("ending connection", metadata: ["device": "\(device.name)", "reason": "\(reason)"])
-        handle(.fail(reason, shutdownText: device.role == .client ? shutdownText : nil))
+        if case .networkError = kind { return breakOff(reason) }
+        close(reason, shutdownText: device.role == .client ? shutdownText : nil)
     }
 
     /// - Parameter waits: whether the connection stays open until the client has closed it. If not, the reason is lost
-    ///   if
-    ///   data of the client has arrived that was not read.
+    ///   if data of the client has arrived that was not read.
     func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
-        handle(
-            .close(DisconnectReason(.closedHere, isExpected: true), shutdownText: "refused: \(text)", waits: waits))
+        close(DisconnectReason(.closedHere), shutdownText: "refused: \(text)", waits: waits)
     }
 
     func abandon() {
         let channel = bytes.channel
-        handle(.gone(DisconnectReason(.cancelled, isExpected: true)))
+        channelEnded(DisconnectReason(.cancelled))
         channel?.close(promise: nil)
     }
 
@@ -35,54 +42,63 @@ extension Session {
         case .handshakeTimedOut:
             guard !isReady else { return }
             let text = "\(handshake.awaited) did not come within \(device.limits.handshakeTimeout)"
-            fail(
-                DisconnectReason(.timedOut(text), isExpected: false),
-                shutdownText: awaitsName ? "refused: \(text)" : nil)
+            fail(.timedOut(text), shutdownText: awaitsName ? "refused: \(text)" : nil)
         case .needsPing:
             sender.queue(.ping, repeatElement(0, count: MemoryLayout<UInt64>.size))
             flush()
         case .silent:
             let silence = device.limits.maximumSilence.map { "\($0)" } ?? ""
             logger.debug("the other end is dead", metadata: ["device": "\(device.name)", "silence": "\(silence)"])
-            handle(
-                .breakOff(
-                    DisconnectReason(
-                        .timedOut("nothing came from the other end for \(silence), not even an answer to a ping"),
-                        isExpected: false)))
+            let text = "nothing came from the other end for \(silence), not even an answer to a ping"
+            breakOff(DisconnectReason(.timedOut(text)))
         case .stuck:
             let limit = device.limits.stuckTimeout.map { "\($0)" } ?? ""
-            fail(
-                DisconnectReason(
-                    .timedOut("the other end took nothing for \(limit) of what was sent"), isExpected: false))
+            fail(.timedOut("the other end took nothing for \(limit) of what was sent"))
         }
     }
 
-    func handle(_ event: SessionEnding.Event) {
-        var ending = self.ending ?? SessionEnding()
-        let actions = ending.handle(event)
-        if !ending.isOpen {
-            self.ending = ending
-            receiver.stop()
+    func close(_ reason: DisconnectReason, shutdownText: String?, waits: Bool = true) {
+        guard isOpen else { return }
+        beginEnding(.draining, reason)
+        stopSending(reason)
+        if let shutdownText, !shutdownText.isEmpty {
+            sender.queue(.shutdown, shutdownText.utf8.prefix(SystemElement.maximumNameByteCount))
         }
-        for action in actions { perform(action) }
+        // Its channel keeps it alive for as long as there is something to close.
+        device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [weak self] in
+            self?.bytes.close()
+        }
+        // A paused connection reads too: otherwise the peer's close goes unnoticed.
+        bytes.read()
+        flush()
+        if !waits { bytes.close() }
     }
 
-    private func perform(_ action: SessionEnding.Action) {
-        switch action {
-        case .stopSending(let reason): stopSending(reason)
-        case .sendShutdown(let text):
-            sender.queue(.shutdown, text.utf8.prefix(SystemElement.maximumNameByteCount))
-        case .startTimer:
-            // Its channel keeps it alive for as long as there is something to close.
-            device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [weak self] in
-                self?.handle(.timeUp)
-            }
-        case .read: bytes.read()
-        case .flush: flush()
-        case .closeOutput: bytes.closeOutput()
-        case .closeChannel: bytes.close()
-        case .finish(let reason): finish(reason)
-        }
+    /// Ends a connection on which nothing can be sent any more.
+    private func breakOff(_ reason: DisconnectReason) {
+        if isOpen { beginEnding(.closed, reason) }
+        bytes.close()
+    }
+
+    /// Everything is sent.
+    func closeOutput() {
+        guard ending == .draining else { return }
+        ending = .closed
+        bytes.closeOutput()
+    }
+
+    /// - Parameter fallback: the reason if there was none before.
+    func channelEnded(_ fallback: DisconnectReason) {
+        guard ending != .over else { return }
+        let reason = endReason ?? fallback
+        beginEnding(.over, reason)
+        finish(reason)
+    }
+
+    private func beginEnding(_ ending: Ending, _ reason: DisconnectReason) {
+        self.ending = ending
+        endReason = reason
+        receiver.stop()
     }
 
     private func stopSending(_ reason: DisconnectReason) {
@@ -114,7 +130,4 @@ extension Session {
         self.owner = nil
         owner?.sessionEnded(self, reason)
     }
-
-    /// An error in words for people.
-    static func describe(_ error: any Error) -> String { ByteChannel.reason(error) }
 }

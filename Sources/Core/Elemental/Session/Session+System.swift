@@ -39,7 +39,7 @@ extension Session {
             reject(problem)
         case .shutDown(let text):
             device.failPings(ElementalError(.notConnected, "the service shut down: \(text)"))
-            fail(DisconnectReason(.shutDown(text), isExpected: true))
+            fail(.shutDown(text))
         case .pong:
             answerPing(value, over: transport)
         case .ponged:
@@ -113,7 +113,7 @@ extension Session {
         device.outbound.withLock { $0.peer.leaveOut(comparison.missing) }
         device.settleCatalogue(.success(catalogue))
         if let mismatch = comparison.mismatch {
-            fail(DisconnectReason(.catalogueMismatch(mismatch), isExpected: false))
+            fail(.catalogueMismatch(mismatch))
         }
     }
 
@@ -122,7 +122,7 @@ extension Session {
         logger.warning("\(problem.message)", metadata: ["device": "\(device.name)"])
         device.settleCatalogue(.failure(problem))
         if expectsHello, receiver.table.catalogue.isEmpty {
-            fail(DisconnectReason(.invalidCatalogue(problem.message), isExpected: false))
+            fail(.invalidCatalogue(problem.message))
         }
     }
 
@@ -141,7 +141,7 @@ extension Session {
             updateDatagramState()
         } catch {
             let text = "a secret for datagrams that is malformed, or a second one"
-            fail(DisconnectReason(.protocolViolation(text), isExpected: false), shutdownText: text)
+            fail(.protocolViolation(text), shutdownText: text)
         }
     }
 

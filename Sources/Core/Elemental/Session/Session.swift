@@ -13,7 +13,6 @@ final class Session: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     let device: ElementalDevice
-    let logger: Logger
     /// A client that expects a hello from the service is ready only after it and the catalogue.
     let expectsHello: Bool
     var owner: (any SessionOwner)?
@@ -24,8 +23,8 @@ final class Session: ChannelDuplexHandler {
     let sender: Sender
     let watchdog: Watchdog
     var handshake: Handshake
-    /// `nil` until it begins to end.
-    var ending: SessionEnding?
+    var ending = Ending.none
+    var endReason: DisconnectReason?
     private(set) var host: IPAddress?
     var udpIdentifier: UInt8 = 0
     /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
@@ -39,14 +38,12 @@ final class Session: ChannelDuplexHandler {
     /// - Parameter sharedHandlers: the service's, shared by all its devices.
     init(
         device: ElementalDevice, table: ElementTable, sharedHandlers: HandlerTable?, expectsHello: Bool,
-        owner: any SessionOwner, logger: Logger, bytes: ByteChannel = ByteChannel(),
-        datagramProtection: DatagramProtection? = nil, latency: Latency = .standard
+        owner: any SessionOwner, datagramProtection: DatagramProtection? = nil, latency: Latency = .standard
     ) {
         self.device = device
         self.expectsHello = expectsHello
         self.owner = owner
-        self.logger = logger
-        self.bytes = bytes
+        bytes = ByteChannel(isPlain: datagramProtection == nil)
         self.datagramProtection = datagramProtection
         let progress = ProgressReporter(device: device, shared: sharedHandlers ?? .none)
         receiver = Receiver(device, table, progress)
@@ -56,10 +53,8 @@ final class Session: ChannelDuplexHandler {
         wakefulness = latency.wakefulness(on: device.eventLoop)
     }
 
-    var isOpen: Bool { ending == nil }
-
-    /// Whether datagrams may be exchanged: those of an encrypted connection only sealed.
-    var allowsDatagrams: Bool { bytes.isPlain || datagramProtection != nil }
+    var isOpen: Bool { ending == .none }
+    var logger: Logger { device.logger }
 
     var isReady: Bool { receiver.isReady }
 
@@ -71,7 +66,7 @@ final class Session: ChannelDuplexHandler {
         sender.didFlush = { self.didFlush($0) }
     }
 
-    func handlerRemoved(context: ChannelHandlerContext) { handle(.gone(closedByPeer)) }
+    func handlerRemoved(context: ChannelHandlerContext) { channelEnded(closedByPeer) }
 
     func channelActive(context: ChannelHandlerContext) {
         start()
@@ -92,7 +87,7 @@ final class Session: ChannelDuplexHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        handle(.gone(closedByPeer))
+        channelEnded(closedByPeer)
         context.fireChannelInactive()
     }
 
@@ -102,7 +97,7 @@ final class Session: ChannelDuplexHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if bytes.isEnd(error) { return }
-        fail(DisconnectReason(.networkError(Self.describe(error)), isExpected: false))
+        fail(.networkError(ByteChannel.reason(error)))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -165,9 +160,7 @@ final class Session: ChannelDuplexHandler {
         if opened != nil { return opened }
         countUnproven { $0.datagramsForged += 1 }
         if datagramProtection.isExhausted {
-            fail(
-                DisconnectReason(
-                    .limitReached("too many datagrams with a wrong seal were received"), isExpected: false))
+            fail(.limitReached("too many datagrams with a wrong seal were received"))
         }
         return nil
     }
@@ -216,7 +209,7 @@ extension Session: ConnectionHandler {
 
     private func didFlush(_ pending: PendingWork) {
         if pending.contains(.stream) { return watchdog.watchProgress() }
-        if !isOpen { handle(.drained) }
+        if !isOpen { closeOutput() }
     }
 
     func batch(_ body: () -> Void) {

@@ -5,18 +5,12 @@ import Support
 /// Reads and writes a connection's bytes, on its event loop. Only this type knows how they are written; incoming bytes
 /// are read through the channel's pipeline, whose last handler is the session.
 final class ByteChannel {
-    enum Kind {
-        /// Nothing: they are written to the socket directly if the channel has one.
-        case plain
-        /// Handlers below the session transform them, such as encryption: they are written through the pipeline.
-        case pipeline
-    }
-
     /// The buffer of a read from the socket: small on a quiet connection, and on a busy one large enough that most long
     /// values lie completely within it.
     static let receiveAllocator = AdaptiveRecvByteBufferAllocator(minimum: 64, initial: 512, maximum: 256 * 1024)
 
-    private let kind: Kind
+    /// Whether the bytes are written to the socket as they are. If not, handlers below the session encrypt them.
+    let isPlain: Bool
     /// `nil` before the session is added to the channel and after it was removed.
     private var context: ChannelHandlerContext?
     /// The context's, which is not found as fast there.
@@ -27,7 +21,7 @@ final class ByteChannel {
     private var encryptedWriter: DirectWriteHandler?
     private(set) var remoteAddress: SocketAddress?
 
-    init(_ kind: Kind = .plain) { self.kind = kind }
+    init(isPlain: Bool = true) { self.isPlain = isPlain }
 
     func attach(_ context: ChannelHandlerContext) {
         self.context = context
@@ -44,13 +38,11 @@ final class ByteChannel {
         guard let context else { return }
         remoteAddress = context.remoteAddress
         socket = StreamSocket(context.pipeline)
-        guard kind == .pipeline else { return }
+        if isPlain { return }
         encryptedWriter = try? context.pipeline.syncOperations.handler(type: DirectWriteHandler.self)
     }
 
     var isActive: Bool { channel?.isActive == true }
-
-    var isPlain: Bool { kind == .plain }
 
     var descriptor: CInt? { socket?.descriptor }
 
@@ -61,15 +53,15 @@ final class ByteChannel {
     /// - Parameter more: whether another write follows immediately.
     /// - Returns: how many bytes were accepted. The rest has to be handed over.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> Int {
-        guard kind == .plain, let socket else { return 0 }
+        guard isPlain, let socket else { return 0 }
         return socket.write(first, second, more: more)
     }
 
     /// The socket to which bytes are written as they are; `nil` if there is none, or the channel is not active.
-    var plainSocket: StreamSocket? { kind == .plain && isActive ? socket : nil }
+    var plainSocket: StreamSocket? { isPlain && isActive ? socket : nil }
 
     /// The channel has less to write than its high watermark.
-    var hasPipelineRoom: Bool { kind == .pipeline && channel?.isWritable == true }
+    var hasPipelineRoom: Bool { !isPlain && channel?.isWritable == true }
 
     /// Writes bytes through a pipeline that has room. A promise and its callbacks would cost more than a small value.
     func pass(_ bytes: ByteBuffer, more: Bool) {
@@ -94,7 +86,7 @@ final class ByteChannel {
     /// the end of a TCP connection can end it either way. What was received before is authenticated, and every frame
     /// announces its length.
     func isEnd(_ error: any Error) -> Bool {
-        if case NIOSSLError.uncleanShutdown? = error as? NIOSSLError { kind == .pipeline } else { false }
+        if case NIOSSLError.uncleanShutdown? = error as? NIOSSLError { !isPlain } else { false }
     }
 
     /// Why a connection broke, in words for a user: those of TLS are the library's own, with places in its source.
@@ -103,11 +95,7 @@ final class ByteChannel {
         return "what arrived cannot be decrypted: it was changed on the way, or the other end has a fault"
     }
 
-    func closeOutput() {
-        context?.writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { [self] _ in
-            context?.close(mode: .output, promise: nil)
-        }
-    }
+    func closeOutput() { context?.closeBehindWrites(mode: .output) }
 
     func close() { context?.close(promise: nil) }
 }
@@ -124,9 +112,7 @@ struct StreamSocket {
 
     /// `nil` if the channel is not a socket.
     init?(_ pipeline: ChannelPipeline) {
-        // A closed channel throws.
-        let descriptor = try? pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
-        guard let descriptor = descriptor.flatMap({ $0 }) else { return nil }
+        guard let descriptor = pipeline.descriptor else { return nil }
         self.descriptor = descriptor
     }
 
@@ -182,4 +168,18 @@ struct StreamSocket {
     private static let flags = CInt(MSG_NOSIGNAL)
     private static let more = CInt(MSG_MORE)
     #endif
+}
+
+extension ChannelPipeline {
+    /// `nil` if the channel is not a socket, or closed.
+    var descriptor: CInt? {
+        (try? syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }).flatMap { $0 }
+    }
+}
+
+extension ChannelHandlerContext {
+    /// Closes the channel or this side of it when everything is written: TLS writes in order.
+    func closeBehindWrites(mode: CloseMode = .all) {
+        writeAndFlush(NIOAny(ByteBuffer())).assumeIsolated().whenComplete { _ in self.close(mode: mode, promise: nil) }
+    }
 }

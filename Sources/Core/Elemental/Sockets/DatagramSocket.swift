@@ -22,8 +22,7 @@ final class DatagramSocket: Sendable {
     private let direct = DirectSocket()
 
     convenience init(_ channel: any Channel) {
-        let descriptor = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable(of: CInt.self) { $0 }
-        self.init(channel, descriptor: descriptor.flatMap { $0 })
+        self.init(channel, descriptor: channel.pipeline.descriptor)
     }
 
     init(_ channel: any Channel, descriptor: CInt?) {

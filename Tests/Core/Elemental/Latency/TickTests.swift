@@ -150,7 +150,7 @@ struct TickTests {
             service.onValue(of: Lamp.label) { value, _ in received.add(value) }
             let isUnsent = try await device.eventLoop.submit {
                 let connection = try #require(device.outbound.withLock { $0.link })
-                connection.batch {
+                connection.handler.value.batch {
                     for number in 0..<10 { try? device.send("\(number)", to: Lamp.label) }
                 }
                 return device.outbound.withLock { $0.isStreamUnsent }

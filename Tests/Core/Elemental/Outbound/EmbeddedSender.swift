@@ -56,12 +56,12 @@ final class EmbeddedSender {
         func handlerAdded(context: ChannelHandlerContext) { bytes.attach(context) }
     }
 
-    /// - Parameter kind: what lies below the sender.
-    init(_ kind: ByteChannel.Kind = .plain, _ change: (inout DeviceLimits) -> Void = { _ in }) throws {
+    /// - Parameter isPlain: whether nothing lies below the sender.
+    init(isPlain: Bool = true, _ change: (inout DeviceLimits) -> Void = { _ in }) throws {
         var limits = DeviceLimits()
         change(&limits)
         device = ElementalDevice(on: loop, limits)
-        let bytes = ByteChannel(kind)
+        let bytes = ByteChannel(isPlain: isPlain)
         channel = EmbeddedChannel(handlers: [gate, Place(bytes)], loop: loop)
         channel.connect(to: try SocketAddress(ipAddress: "192.0.2.1", port: 50_000), promise: nil)
         sender = Sender(device, bytes, ProgressReporter(device: device, shared: .none))

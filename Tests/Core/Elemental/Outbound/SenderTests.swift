@@ -67,7 +67,7 @@ struct SenderTests {
 
     @Test
     func aPipelineWithRoomIsNotWaitedFor() throws {
-        let line = try EmbeddedSender(.pipeline)
+        let line = try EmbeddedSender(isPlain: false)
         line.isHeldBack = true
         for number in 1...3 as ClosedRange<UInt8> {
             line.queue(label, [number])
@@ -92,7 +92,7 @@ struct SenderTests {
 
     @Test
     func aPipelineGetsALongValueInParts() throws {
-        let line = try EmbeddedSender(.pipeline)
+        let line = try EmbeddedSender(isPlain: false)
         let value = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         line.device.outbound.withLock { $0.appendCurrent(Lamp.blob.id, long: value) }
         line.sender.flush()

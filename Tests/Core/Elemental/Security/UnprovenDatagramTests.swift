@@ -153,7 +153,6 @@ struct UnprovenDatagramTests {
         if kind == .encrypted { try protections.exchange(as: 1) }
         let session = Session(
             device: device, table: ElementTable(Lamp.all), sharedHandlers: nil, expectsHello: false, owner: owner,
-            logger: ServiceConfiguration().logger, bytes: ByteChannel(kind == .encrypted ? .pipeline : .plain),
             datagramProtection: kind == .encrypted ? protections.client : nil)
         try service.channel.pipeline.syncOperations.addHandler(session)
         service.connect()

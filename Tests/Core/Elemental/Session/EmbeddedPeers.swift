@@ -23,7 +23,7 @@ final class EmbeddedService {
     /// - Parameter protection: for an encrypted connection, whose stream is not encrypted here.
     func connect(from host: String = "192.0.2.1", _ protection: DatagramProtection? = nil) throws -> EmbeddedPeer {
         let peer = try EmbeddedPeer(on: loop, host)
-        try server.accept(peer.channel, protection == nil ? .plain : .pipeline, datagramProtection: protection)
+        try server.accept(peer.channel, datagramProtection: protection)
         peer.connect()
         return peer
     }

@@ -125,8 +125,7 @@ struct SessionClockTests {
             executor: LoopExecutor(on: loop), limits: DeviceLimits(), logger: ServiceConfiguration().logger)
         let owner = EmbeddedOwner()
         let session = Session(
-            device: device, table: ElementTable([]), sharedHandlers: nil, expectsHello: true, owner: owner,
-            logger: ServiceConfiguration().logger)
+            device: device, table: ElementTable([]), sharedHandlers: nil, expectsHello: true, owner: owner)
         try service.channel.pipeline.syncOperations.addHandler(session)
         service.connect()
         service.say(said)

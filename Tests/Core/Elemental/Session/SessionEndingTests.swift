@@ -1,104 +1,114 @@
+import ElementalWire
+import NIOCore
+import NIOEmbedded
 import Testing
 
 @testable import Elemental
 
-/// How a connection ends, without sockets.
+/// How a service ends a connection, on a channel without a socket and with a manual clock.
 struct SessionEndingTests {
-    /// An ending, and what it wanted done, in words.
-    private struct Machine {
-        var ending = SessionEnding()
+    /// A session and its peer.
+    private struct Ends {
+        let loop = EmbeddedEventLoop()
+        let peer: EmbeddedPeer
+        let owner = EmbeddedOwner()
+        let session: Session
 
-        mutating func handle(_ event: SessionEnding.Event) -> [String] {
-            ending.handle(event).map { action in
-                switch action {
-                case .stopSending(let reason): "stop sending: \(reason)"
-                case .sendShutdown(let text): "send: \(text)"
-                case .startTimer: "timer"
-                case .read: "read"
-                case .flush: "flush"
-                case .closeOutput: "close output"
-                case .closeChannel: "close"
-                case .finish(let reason): "finish: \(reason)"
-                }
-            }
+        init() throws {
+            peer = try EmbeddedPeer(on: loop)
+            session = Session(
+                device: ElementalDevice(on: loop), table: ElementTable(Lamp.all), sharedHandlers: nil,
+                expectsHello: false, owner: owner)
+            try peer.channel.pipeline.syncOperations.addHandlers([OneSide(), session])
+            peer.connect()
+        }
+
+        func waitForCloseTimeout() {
+            loop.advanceTime(by: TimeAmount(session.device.limits.closeTimeout))
+            loop.run()
         }
     }
 
-    private static let networkError = DisconnectReason(.networkError("reset"), isExpected: false)
+    /// Closes this side alone, as a socket does.
+    private final class OneSide: ChannelDuplexHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundIn = ByteBuffer
 
-    @Test
-    func whatIsQueuedLeavesBeforeOurSideIsClosedAndTheOtherEndsCloseIsAwaited() {
-        var machine = Machine()
-        #expect(machine.ending.isOpen)
-        #expect(
-            machine.handle(.close(.closedHere, shutdownText: "off", waits: true))
-                == ["stop sending: closed here", "send: off", "timer", "read", "flush"])
-        #expect(!machine.ending.isOpen)
-        #expect(machine.handle(.drained) == ["close output"])
-        #expect(machine.handle(.drained).isEmpty)
-        #expect(machine.handle(.gone(.closedByPeer)) == ["finish: closed here"])
-        #expect(machine.handle(.timeUp).isEmpty)
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
+        }
     }
 
-    @Test(arguments: [nil, ""])
-    func anEndWithoutATextSaysNothing(_ text: String?) {
-        var machine = Machine()
-        #expect(
-            machine.handle(.close(.closedHere, shutdownText: text, waits: true))
-                == ["stop sending: closed here", "timer", "read", "flush"])
-    }
+    private static func shutdown(_ text: String) -> [UInt8] { frame(SystemElement.shutdown.rawValue, Array(text.utf8)) }
 
-    @Test
-    func whoIsTurnedAwayAndMayNotStayIsClosedBehindTheReason() {
-        var machine = Machine()
-        #expect(
-            machine.handle(.close(.closedHere, shutdownText: "refused: full", waits: false)).suffix(2)
-                == ["flush", "close"])
+    private static let networkError = DisconnectReason.Kind.networkError("reset")
+
+    @Test(arguments: ["off", "", nil])
+    func whatIsQueuedLeavesBeforeTheEndAndAPeerThatDoesNotCloseIsCutShort(_ text: String?) throws {
+        let ends = try Ends()
+        ends.session.sender.queue(.udpIdentifier, [7])
+        ends.session.close(.closedHere, shutdownText: text)
+        let end = (text ?? "").isEmpty ? [] : Self.shutdown("off")
+        #expect(try ends.peer.heard() == frame(SystemElement.udpIdentifier.rawValue, [7]) + end)
+        #expect(!ends.session.isOpen && ends.peer.isOpen)
+        ends.loop.advanceTime(by: TimeAmount(ends.session.device.limits.closeTimeout) - .nanoseconds(1))
+        #expect(ends.peer.isOpen && ends.owner.reason == nil)
+        ends.waitForCloseTimeout()
+        #expect(!ends.peer.isOpen)
+        #expect(ends.owner.reason?.kind == .closedHere)
     }
 
     @Test
-    func theFirstReasonIsTheOneThatIsTold() {
-        var machine = Machine()
-        _ = machine.handle(.close(.shutDown, shutdownText: nil, waits: true))
-        #expect(machine.handle(.close(.closedHere, shutdownText: "late", waits: true)).isEmpty)
-        #expect(machine.handle(.fail(Self.networkError, shutdownText: nil)) == ["close"])
-        #expect(machine.handle(.gone(.closedByPeer)) == ["finish: shut down: off"])
+    func whoIsTurnedAwayAndMayNotStayIsClosedBehindTheReason() throws {
+        let ends = try Ends()
+        ends.session.refuse("full", waits: false)
+        #expect(try ends.peer.heard() == Self.shutdown("refused: full"))
+        #expect(!ends.peer.isOpen)
+        #expect(ends.owner.reason?.kind == .closedHere)
     }
 
     @Test
-    func anEndThatTakesTooLongIsCutShort() {
-        var machine = Machine()
-        _ = machine.handle(.close(.closedHere, shutdownText: nil, waits: true))
-        #expect(machine.handle(.timeUp) == ["close"])
-        #expect(machine.handle(.gone(.closedByPeer)) == ["finish: closed here"])
+    func theFirstReasonIsTheOneThatIsTold() throws {
+        let ends = try Ends()
+        ends.session.close(.shutDown, shutdownText: nil)
+        ends.session.close(.closedHere, shutdownText: "late")
+        #expect(try ends.peer.heard().isEmpty)
+        ends.session.fail(Self.networkError)
+        #expect(!ends.peer.isOpen)
+        #expect(ends.owner.reason?.kind == .shutDown("off"))
     }
 
     @Test
-    func afterAnErrorOfTheNetworkNothingIsSent() {
-        var machine = Machine()
-        #expect(machine.handle(.fail(Self.networkError, shutdownText: "unread")) == ["close"])
-        #expect(machine.handle(.drained).isEmpty)
-        #expect(machine.handle(.gone(.closedByPeer)) == ["finish: network error: reset"])
+    func afterAnErrorOfTheNetworkNothingIsSent() throws {
+        let ends = try Ends()
+        ends.session.fail(Self.networkError, shutdownText: "unread")
+        #expect(try ends.peer.heard().isEmpty)
+        #expect(!ends.peer.isOpen)
+        #expect(ends.owner.reason?.kind == Self.networkError)
     }
 
     @Test
-    func whatBreaksTheRulesIsToldWhy() {
-        var machine = Machine()
-        let reason = DisconnectReason(.protocolViolation("-9"), isExpected: false)
-        #expect(
-            machine.handle(.fail(reason, shutdownText: "protocol violation: -9"))
-                == ["stop sending: \(reason)", "send: protocol violation: -9", "timer", "read", "flush"])
+    func whatBreaksTheRulesIsToldWhy() throws {
+        let ends = try Ends()
+        ends.session.fail(.protocolViolation("-9"), shutdownText: "protocol violation: -9")
+        #expect(try ends.peer.heard() == Self.shutdown("protocol violation: -9"))
+        ends.waitForCloseTimeout()
+        #expect(ends.owner.reason?.kind == .protocolViolation("-9"))
     }
 
     /// Every way in which the channel goes by itself.
     @Test
-    func aConnectionThatJustGoesEndsOnce() {
-        var machine = Machine()
-        #expect(machine.handle(.gone(.closedByPeer)) == ["finish: closed by the other end"])
-        #expect(machine.handle(.gone(.closedHere)).isEmpty)
-        #expect(machine.handle(.close(.closedHere, shutdownText: nil, waits: true)).isEmpty)
-        #expect(machine.handle(.breakOff(.closedHere)).isEmpty)
-        #expect(machine.handle(.fail(Self.networkError, shutdownText: nil)).isEmpty)
-        #expect(machine.handle(.drained).isEmpty)
+    func aConnectionThatJustGoesEndsOnce() throws {
+        let ends = try Ends()
+        ends.peer.channel.close(promise: nil)
+        ends.loop.run()
+        #expect(ends.owner.reason?.kind == .closedByPeer)
+        ends.owner.reason = nil
+        ends.session.channelEnded(.closedHere)
+        ends.session.close(.closedHere, shutdownText: nil)
+        ends.session.fail(Self.networkError)
+        ends.session.closeOutput()
+        ends.waitForCloseTimeout()
+        #expect(ends.owner.reason == nil)
     }
 }

@@ -13,7 +13,7 @@ struct WatchdogTests {
         private(set) var findings: [Watchdog.Finding] = []
 
         init(_ change: (inout DeviceLimits) -> Void = { _ in }) throws {
-            line = try EmbeddedSender(.plain, change)
+            line = try EmbeddedSender(change)
             receiver = line.makeReceiver()
             watchdog = Watchdog(line.device, line.sender, receiver)
             watchdog.start { [unowned self] in findings.append($0) }

@@ -123,7 +123,7 @@ struct DirectWriteTests {
     private final class Top: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
 
-        let bytes = ByteChannel(.pipeline)
+        let bytes = ByteChannel(isPlain: false)
 
         func handlerAdded(context: ChannelHandlerContext) { bytes.attach(context) }
 

@@ -30,7 +30,7 @@ struct StreamEndTests {
     @Test
     func aStreamThatIsIteratedByACancelledTaskIsLetGo() async throws {
         try await withPair { service, device in
-            let before = device.state.withLock { $0.endings.handlers.count }
+            let before = device.state.withLock { $0.endings.count }
             let values = device.values(of: Lamp.label)
             let task = Task {
                 withUnsafeCurrentTask { $0?.cancel() }
@@ -38,7 +38,7 @@ struct StreamEndTests {
             }
             await task.value
             try service.send("first", to: Lamp.label)
-            try await eventually { device.state.withLock { $0.endings.handlers.count } == before }
+            try await eventually { device.state.withLock { $0.endings.count } == before }
         }
     }
 
@@ -88,11 +88,11 @@ struct StreamEndTests {
         try await withPair { service, device in
             try service.send("first", to: Lamp.label)
             try await eventually { device.value(of: Lamp.label) == "first" }
-            let before = device.state.withLock { $0.endings.handlers.count }
+            let before = device.state.withLock { $0.endings.count }
             for _ in 0..<20 {
                 for await _ in device.values(of: Lamp.label, buffering: buffering) { break }
             }
-            try await eventually { device.state.withLock { $0.endings.handlers.count } == before }
+            try await eventually { device.state.withLock { $0.endings.count } == before }
         }
     }
 }

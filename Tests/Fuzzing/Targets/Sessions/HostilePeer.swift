@@ -207,7 +207,7 @@ final class HostilePeer {
         loop.advanceTime(by: TimeAmount(device.limits.handshakeTimeout))
         loop.advanceTime(by: TimeAmount(device.limits.closeTimeout))
         loop.run()
-        switch session.ending?.state ?? SessionEnding.State.none {
+        switch session.ending {
         case .none: check(session.isReady, "the handshake has no end")
         case .over: break
         case .draining, .closed: check(false, "the closing has no end")
