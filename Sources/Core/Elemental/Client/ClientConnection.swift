@@ -137,7 +137,7 @@ final class ClientConnection: SessionOwner {
         manager.connectionEnded(self, reason, peer: session.device.description)
     }
 
-    func close(_ reason: DisconnectReason) { session?.close(reason, shutdownText: nil) }
+    func close(_ reason: DisconnectReason) { session?.close(reason) }
 
     func abandon() {
         isAbandoned = true

@@ -48,7 +48,7 @@ final class ClientConnectionManager: ConnectionManager {
 
     func cancel(_ waiter: ConnectionWaiter) { handle(.cancel(waiter, closes: waiter.closesWhenCancelled)) }
 
-    func disconnect(_ reason: DisconnectReason) { handle(.disconnect(reason)) }
+    func disconnect() { handle(.disconnect(DisconnectReason(.closedHere))) }
 
     /// - Returns: whether the connection will be replaced.
     func connectionIsClosing(_ connection: ClientConnection, _ reason: DisconnectReason) -> Bool {

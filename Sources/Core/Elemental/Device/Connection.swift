@@ -15,8 +15,8 @@ protocol ConnectionHandler: AnyObject {
     func resumeReading()
     /// `nil` if what is written does not go to the socket unchanged.
     var plainSocket: StreamSocket? { get }
-    /// Closes the connection gracefully; a service sends its client the text before.
-    func close(_ reason: DisconnectReason, shutdownText: String?, waits: Bool)
+    /// Closes the connection gracefully.
+    func close()
 }
 
 /// A device's reference to its connection, usable from any thread.
@@ -51,9 +51,7 @@ final class Connection: Sendable {
         channel.eventLoop.execute { [handler] in handler.value.resumeReading() }
     }
 
-    func close(_ reason: DisconnectReason, shutdownText: String?) {
-        channel.eventLoop.execute { [handler] in handler.value.close(reason, shutdownText: shutdownText, waits: true) }
-    }
+    func close() { channel.eventLoop.execute { [handler] in handler.value.close() } }
 }
 
 /// Writing on another thread than the event loop's.

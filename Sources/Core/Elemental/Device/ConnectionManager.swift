@@ -7,7 +7,7 @@ protocol ConnectionManager: AnyObject {
     func connect(_ device: ElementalDevice, _ waiter: ConnectionWaiter)
     func cancel(_ waiter: ConnectionWaiter)
     /// Ends what is active: an established connection gracefully, everything else immediately.
-    func disconnect(_ reason: DisconnectReason)
+    func disconnect()
 }
 
 /// A task that waits for a connection. It is answered exactly once.

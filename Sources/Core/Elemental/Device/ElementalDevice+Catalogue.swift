@@ -46,15 +46,14 @@ extension ElementalError {
     }
 }
 
-struct CatalogueComparison {
-    /// The elements whose types differ, in words; `nil` if there are none.
-    let mismatch: String?
-    let missing: IdentifierSet
-
-    init(own: ElementCatalogue, service: ElementCatalogue, serviceName: String) {
+extension ElementCatalogue {
+    /// Compares a program's elements with those that a service announces.
+    ///
+    /// - Returns: the elements whose types differ, in words, `nil` if there are none; those that the service lacks.
+    func compare(with service: ElementCatalogue, of serviceName: String) -> (mismatch: String?, missing: IdentifierSet) {
         var problems: [String] = []
         var missing = IdentifierSet()
-        for element in own {
+        for element in self {
             guard let other = service[id: element.id] else {
                 missing.insert(element.id)
                 continue
@@ -65,7 +64,6 @@ struct CatalogueComparison {
                 "element \(element.id) '\(element.name)' is \(element.type) in this program and \(other.type)\(theirs) in "
                     + "the service '\(serviceName)'")
         }
-        mismatch = problems.isEmpty ? nil : problems.joined(separator: "; ")
-        self.missing = missing
+        return (problems.isEmpty ? nil : problems.joined(separator: "; "), missing)
     }
 }

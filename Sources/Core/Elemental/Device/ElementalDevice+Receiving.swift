@@ -102,28 +102,23 @@ extension ElementalDevice {
     package func onArrival(
         of id: Int8, perform handler: @escaping @Sendable () -> Void, registered: @escaping @Sendable () -> Void
     ) -> HandlerRegistration {
-        let token = handlers.reserve()
-        onLoop { [self] in
+        register { [self] token in
             if handlers.add(token, for: id, { _, _ in handler() }) { registered() }
         }
-        return HandlerRegistration(table: handlers, token: token)
     }
 
     @usableFromInline
     func addHandler(
         for id: Int8, _ handler: @escaping @Sendable (ReceivedBytes, ElementalDevice) -> Void
     ) -> HandlerRegistration {
-        let token = handlers.reserve()
-        onLoop { [self] in
+        register { [self] token in
             guard handlers.add(token, for: id, handler) else { return }
             newest[id]?.withUnsafeBytes { handler(ReceivedBytes($0), self) }
         }
-        return HandlerRegistration(table: handlers, token: token)
     }
 
     func addHandlerForAll(_ handler: @escaping AnyValueHandler) -> HandlerRegistration {
-        let token = handlers.reserve()
-        onLoop { [self] in
+        register { [self] token in
             guard handlers.addForAll(token, handler) else { return }
             let elements = knownElements
             for id in newest.ids {
@@ -131,14 +126,15 @@ extension ElementalDevice {
                 bytes.withUnsafeBytes { handler(element, ReceivedBytes($0), self) }
             }
         }
-        return HandlerRegistration(table: handlers, token: token)
     }
 
     /// Adds a handler and delivers the newest value in one turn of the loop, before the next received value, so that
     /// none is delivered twice or missed.
-    private func onLoop(_ body: @escaping @Sendable () -> Void) {
-        handlers.postpone(body)
+    private func register(_ add: @escaping @Sendable (_ token: UInt64) -> Void) -> HandlerRegistration {
+        let token = handlers.reserve()
+        handlers.postpone { add(token) }
         if eventLoop.inEventLoop { handlers.catchUp() } else { eventLoop.execute { [handlers] in handlers.catchUp() } }
+        return HandlerRegistration(table: handlers, token: token)
     }
 
     /// Stops reading from the TCP connection until ``resume()`` has been called as many times. Values that were already

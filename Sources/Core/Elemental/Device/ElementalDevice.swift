@@ -106,18 +106,14 @@ public final class ElementalDevice: Sendable {
     /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
     /// ``DeviceLimits/closeTimeout`` bounds it.
     public func close() async {
-        disconnect(DisconnectReason(.closedHere))
+        disconnect()
         _ = await uncancelled { try? await self.waitUntilDisconnected() }
     }
 
     /// Starts closing the connection once everything queued has been sent, and returns immediately.
     public func disconnect() {
-        disconnect(DisconnectReason(.closedHere))
-    }
-
-    func disconnect(_ reason: DisconnectReason, text: String? = nil) {
-        if let manager { return eventLoop.execute { manager.value.disconnect(reason) } }
-        outbound.withLock({ $0.link })?.close(reason, shutdownText: text)
+        if let manager { return eventLoop.execute { manager.value.disconnect() } }
+        outbound.withLock({ $0.link })?.close()
     }
 
     /// The connection has ended and will not be replaced.

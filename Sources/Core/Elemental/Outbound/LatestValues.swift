@@ -64,43 +64,29 @@ struct LatestValues {
 
 /// A set of elements' identifiers, 0...127, as plain bits.
 package struct IdentifierSet: Sendable {
-    private var low: UInt64 = 0
-    private var high: UInt64 = 0
+    private var bits: UInt128 = 0
 
     package init() {}
 
-    var isEmpty: Bool { low | high == 0 }
+    var isEmpty: Bool { bits == 0 }
 
     @inline(__always)
-    package func contains(_ id: Int8) -> Bool {
-        (id < 64 ? low : high) & Self.bit(id) != 0
-    }
+    package func contains(_ id: Int8) -> Bool { bits & Self.bit(id) != 0 }
 
-    package mutating func insert(_ id: Int8) {
-        if id < 64 { low |= Self.bit(id) } else { high |= Self.bit(id) }
-    }
+    package mutating func insert(_ id: Int8) { bits |= Self.bit(id) }
 
-    package mutating func remove(_ id: Int8) {
-        if id < 64 { low &= ~Self.bit(id) } else { high &= ~Self.bit(id) }
-    }
+    package mutating func remove(_ id: Int8) { bits &= ~Self.bit(id) }
 
-    func union(_ other: IdentifierSet) -> IdentifierSet {
-        var union = self
-        union.low |= other.low
-        union.high |= other.high
-        return union
-    }
+    mutating func formUnion(_ other: IdentifierSet) { bits |= other.bits }
 
     package func forEach(_ body: (Int8) -> Void) {
-        for (word, first) in [(low, Int8(0)), (high, Int8(64))] {
-            var rest = word
-            while rest != 0 {
-                body(first + Int8(rest.trailingZeroBitCount))
-                rest &= rest - 1
-            }
+        var rest = bits
+        while rest != 0 {
+            body(Int8(rest.trailingZeroBitCount))
+            rest &= rest - 1
         }
     }
 
     @inline(__always)
-    private static func bit(_ id: Int8) -> UInt64 { 1 << UInt64(id & 63) }
+    private static func bit(_ id: Int8) -> UInt128 { 1 &<< UInt128(truncatingIfNeeded: id) }
 }

@@ -17,14 +17,8 @@ extension Outbound {
     private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
         do throws(SendRefusal) {
             _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
-            switch transport {
-            case .tcp:
-                _ = stream.setLatest(id, bytes)
-                stream.flush.schedule()
-            case .udp:
-                _ = datagrams.setLatest(id, bytes)
-                datagrams.flush.schedule()
-            }
+            _ = self[transport].setLatest(id, bytes)
+            self[transport].flush.schedule()
         } catch {
             counts.messagesLost += 1
         }

@@ -120,10 +120,7 @@ extension Outbound {
     ///
     /// - Returns: the claim's number; `nil` if the loop has to write the value.
     mutating func claim(_ transport: Transport) -> UInt64? {
-        switch transport {
-        case .tcp: hasPieces ? nil : stream.claim()
-        case .udp: datagrams.claim()
-        }
+        transport == .tcp && hasPieces ? nil : self[transport].claim()
     }
 
     /// - Returns: of the stream all that is queued; `nil` if the loop has to write it instead.
@@ -137,11 +134,8 @@ extension Outbound {
 
     /// - Returns: whether the loop has to flush, also to tell those who wait for the queue or for the end.
     mutating func endDirectWrite(_ claim: UInt64, _ segment: OutboundSegment?, over transport: Transport) -> Bool {
-        let mayIdle = waiters.isEmpty && isOpen
-        return switch transport {
-        case .tcp: stream.giveBack(claim, segment, mayIdle: mayIdle && !hasPieces)
-        case .udp: datagrams.giveBack(claim, segment, mayIdle: mayIdle)
-        }
+        let mayIdle = waiters.isEmpty && isOpen && (transport == .udp || !hasPieces)
+        return self[transport].giveBack(claim, segment, mayIdle: mayIdle)
     }
 
     /// The loop's thread copies more bytes than these.

@@ -30,12 +30,8 @@ extension Outbound {
     mutating func appendAnswer(
         _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
     ) -> Bool {
-        switch transport {
-        case .tcp:
-            guard stream.hasRoom(for: bytes.count) else { return false }
-        case .udp:
-            guard case .open = datagramState, datagrams.hasRoom(for: bytes.count) else { return false }
-        }
+        if transport == .udp, case .unavailable = datagramState { return false }
+        guard self[transport].hasRoom(for: bytes.count) else { return false }
         appendSystem(element, over: transport, bytes)
         return true
     }
@@ -43,17 +39,10 @@ extension Outbound {
     /// - Returns: the connection to wake, if needed.
     mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
         _ = try admitAnything()
-        switch transport {
-        case .tcp:
-            let link = wakeForStream()
-            bytes.withUnsafeBytes { appendSystem(.ping, $0) }
-            return link
-        case .udp:
-            if case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
-            let link = wakeForDatagrams()
-            bytes.withUnsafeBytes { appendSystem(.ping, over: .udp, $0) }
-            return link
-        }
+        if transport == .udp, case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
+        let link = transport == .tcp ? wakeForStream() : wakeForDatagrams()
+        bytes.withUnsafeBytes { appendSystem(.ping, over: transport, $0) }
+        return link
     }
 
     /// Moves the `latest` values, which are otherwise sent when nothing else is queued, behind what is queued now.

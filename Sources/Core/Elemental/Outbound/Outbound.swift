@@ -76,6 +76,21 @@ struct Outbound<Link> {
         return true
     }
 
+    subscript(transport: Transport) -> OutboundQueue {
+        _read {
+            switch transport {
+            case .tcp: yield stream
+            case .udp: yield datagrams
+            }
+        }
+        _modify {
+            switch transport {
+            case .tcp: yield &stream
+            case .udp: yield &datagrams
+            }
+        }
+    }
+
     var hasPieces: Bool {
         @inline(__always) get { pieces?.isEmpty == false }
     }
@@ -133,14 +148,11 @@ extension Outbound {
     private mutating func appendElsewhere(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, _ route: Route
     ) -> Link? {
-        let headerByteCount = element.transport == .udp ? Envelope.datagramByteCount : Envelope.streamByteCount
-        counts.addMessage(headerByteCount + bytes.count)
+        counts.addMessage(self[element.transport].framing.headerByteCount + bytes.count)
         let isReplaced: Bool
-        switch (route, element.transport) {
-        case (.kept, .tcp): isReplaced = stream.kept.set(element.id, bytes)
-        case (.kept, .udp): isReplaced = datagrams.kept.set(element.id, bytes)
-        case (.latest, .tcp): isReplaced = stream.setLatest(element.id, bytes)
-        case (.latest, .udp): isReplaced = datagrams.setLatest(element.id, bytes)
+        switch route {
+        case .kept: isReplaced = self[element.transport].kept.set(element.id, bytes)
+        case .latest: isReplaced = self[element.transport].setLatest(element.id, bytes)
         default:
             appendPieces(element.id, Data(bytes))
             isReplaced = false
@@ -277,7 +289,9 @@ struct PeerAbilities {
     mutating func leaveOut(_ elements: IdentifierSet) { missingElements = elements.isEmpty ? nil : elements }
 
     mutating func withhold(_ elements: IdentifierSet) {
-        leaveOut(missingElements?.union(elements) ?? elements)
+        var missing = elements
+        if let missingElements { missing.formUnion(missingElements) }
+        leaveOut(missing)
         isRestricted = true
     }
 

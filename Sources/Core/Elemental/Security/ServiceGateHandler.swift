@@ -224,31 +224,19 @@ enum FirstBytes: Equatable {
     case plain
     case undecided
 
-    /// The header of a TLS record (RFC 8446, 5.1) and the type of its first message. Two bytes are not enough: `16 03
-    /// 00 00 00` is a valid frame of element 22.
-    private static let byteCount = 6
-    private static let maximumRecordByteCount = 16_384
+    /// The header of a TLS record (RFC 8446, 5.1) and the type of its first message. Two bytes are not enough:
+    /// `16 03 00 00 00` is a valid frame of element 22.
+    private static let clientHello: [ClosedRange<UInt8>] = [0x16...0x16, 3...3, 1...4, 0...0x40, 0...0xff, 1...1]
+    private static let recordByteCounts = 1...16_384
 
     init(_ bytes: some Collection<UInt8>) {
-        self = .undecided
-        var length = 0
-        for (position, byte) in bytes.prefix(Self.byteCount).enumerated() {
-            let isPossible =
-                switch position {
-                case 0: byte == 0x16
-                case 1: byte == 3
-                case 2: (1...4).contains(byte)
-                case 3: byte <= Self.maximumRecordByteCount >> 8
-                case 4: (1...Self.maximumRecordByteCount).contains(length << 8 | Int(byte))
-                default: byte == 1
-                }
-            guard isPossible else {
-                self = .plain
-                return
-            }
-            if position == 3 { length = Int(byte) }
+        let head = Array(bytes.prefix(Self.clientHello.count))
+        let isLengthValid = head.count < 5 || Self.recordByteCounts.contains(Int(head[3]) << 8 | Int(head[4]))
+        guard isLengthValid, zip(head, Self.clientHello).allSatisfy({ $1.contains($0) }) else {
+            self = .plain
+            return
         }
-        if bytes.count >= Self.byteCount { self = .tls }
+        self = head.count < Self.clientHello.count ? .undecided : .tls
     }
 }
 

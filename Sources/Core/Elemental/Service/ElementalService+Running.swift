@@ -40,8 +40,8 @@ extension ElementalService {
     public func start() async throws(ElementalError) {
         let ended = Latch()
         let mayStart = state.withLock { state in
-            guard case .idle = state else { return false }
-            state = .starting(ended: ended)
+            guard case .idle = state.phase else { return false }
+            state = State(phase: .starting, ended: ended)
             return true
         }
         guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
@@ -54,8 +54,8 @@ extension ElementalService {
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
                 let isWanted = state.withLock { state in
-                    guard case .starting = state else { return false }
-                    state = .running(listener, publication, ended: ended)
+                    guard case .starting = state.phase else { return false }
+                    state.phase = .running(listener, publication)
                     return true
                 }
                 guard isWanted else {
@@ -69,7 +69,7 @@ extension ElementalService {
                 throw error
             }
         } catch {
-            state.withLock { $0 = .idle }
+            state.withLock { $0 = State() }
             ended.open()
             throw error
         }
@@ -81,18 +81,12 @@ extension ElementalService {
     /// can be started again. If it is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
-        let (running, ended): ((Listener, Publication?)?, Latch?) = state.withLock { state in
-            switch state {
-            case .running(let listener, let publication, let ended):
-                state = .stopping(ended: ended)
-                return ((listener, publication), ended)
-            case .starting(let ended), .stopping(let ended):
-                state = .stopping(ended: ended)
-                return (nil, ended)
-            case .idle: return (nil, nil)
-            }
+        let before = state.withLock { state in
+            defer { if state.ended != nil { state.phase = .stopping } }
+            return state
         }
-        guard let (listener, publication) = running else {
+        let ended = before.ended
+        guard case .running(let listener, let publication) = before.phase else {
             await uncancelled { _ = await ended?.wait() }
             return
         }
@@ -107,7 +101,7 @@ extension ElementalService {
         }
         await listener.close(reason)
         _ = await isWithdrawn
-        state.withLock { $0 = .idle }
+        state.withLock { $0 = State() }
         await listener.emit(.stopped)
         ended?.open()
     }
@@ -132,14 +126,7 @@ extension ElementalService {
         if let failure = shared.failure.withLock({ $0 }) { throw failure }
     }
 
-    var ended: Latch? {
-        state.withLock { state in
-            switch state {
-            case .starting(let ended), .running(_, _, let ended), .stopping(let ended): ended
-            case .idle: nil
-            }
-        }
-    }
+    var ended: Latch? { state.withLock { $0.ended } }
 
     /// Checks whether the service can be published under its names and with its TXT entries.
     ///

@@ -13,17 +13,20 @@ import Support
 /// block. A program may have any number of services.
 public final class ElementalService: Sendable {
     let shared: Shared
-    let state = Locked(State.idle)
+    let state = Locked(State())
 
-    enum State {
-        case idle
-        case starting(ended: Latch)
-        case running(Listener, Publication?, ended: Latch)
-        case stopping(ended: Latch)
+    struct State {
+        enum Phase {
+            case idle, starting, running(Listener, Publication?), stopping
+        }
+
+        var phase = Phase.idle
+        /// `nil` while idle.
+        var ended: Latch?
     }
 
     var listener: Listener? {
-        guard case .running(let listener, _, _) = state.withLock({ $0 }) else { return nil }
+        guard case .running(let listener, _) = state.withLock({ $0.phase }) else { return nil }
         return listener
     }
 
@@ -90,7 +93,7 @@ public final class ElementalService: Sendable {
             change(&current)
             return before
         }
-        guard case .running(_, let publication?, _) = state.withLock({ $0 }) else { return }
+        guard case .running(_, let publication?) = state.withLock({ $0.phase }) else { return }
         do {
             try publication.updateTXT()
         } catch {

@@ -35,7 +35,7 @@ final class Receiver {
     /// Nothing is delivered any more.
     private(set) var isOver = false
     /// Counts since the last batch ended.
-    var counts = ReceivedCounts()
+    var counts = DeviceStatistics()
     private(set) var table: ElementTable
     private var rules: UnsafePointer<ElementTable.Rule>
     private(set) var decoder: StreamDecoder
@@ -233,9 +233,9 @@ final class Receiver {
     }
 
     @discardableResult
-    func publishCounts() -> ReceivedCounts {
+    func publishCounts() -> DeviceStatistics {
         let batch = counts
-        counts = ReceivedCounts()
+        counts = DeviceStatistics()
         device.state.withLock { $0.inbound.statistics.add(batch) }
         return batch
     }
@@ -246,19 +246,12 @@ final class Receiver {
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
-struct ReceivedCounts {
-    var messagesReceived = 0
-    var bytesReceived = 0
-    var messagesMalformed = 0
-    var messagesUnknown = 0
-    var messagesRejected = 0
-    var messagesOutdated = 0
-
-    var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
-}
-
 extension DeviceStatistics {
-    fileprivate mutating func add(_ counts: ReceivedCounts) {
+    /// The frames that count against the limit of a second.
+    fileprivate var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
+
+    /// Adds what a receiver counts.
+    fileprivate mutating func add(_ counts: DeviceStatistics) {
         messagesReceived += counts.messagesReceived
         bytesReceived += counts.bytesReceived
         messagesMalformed += counts.messagesMalformed

@@ -57,7 +57,9 @@ extension Session {
         }
     }
 
-    func close(_ reason: DisconnectReason, shutdownText: String?, waits: Bool = true) {
+    func close() { close(DisconnectReason(.closedHere)) }
+
+    func close(_ reason: DisconnectReason, shutdownText: String? = nil, waits: Bool = true) {
         guard isOpen else { return }
         beginEnding(.draining, reason)
         stopSending(reason)

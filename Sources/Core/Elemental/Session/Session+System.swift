@@ -109,7 +109,7 @@ extension Session {
             device.state.withLock { $0.identity.elements = learned }
             return device.settleCatalogue(.success(catalogue))
         }
-        let comparison = CatalogueComparison(own: own, service: catalogue, serviceName: device.name)
+        let comparison = own.compare(with: catalogue, of: device.name)
         device.outbound.withLock { $0.peer.leaveOut(comparison.missing) }
         device.settleCatalogue(.success(catalogue))
         if let mismatch = comparison.mismatch {

@@ -23,7 +23,7 @@ struct ClosedSocketTests {
             case .tcp: RawSocket.shutDownListener(at: port)
             case .udp:
                 // SwiftNIO's debug build asserts that a UDP socket which was shut down has something to read.
-                guard case .running(let listener, _, _) = service.state.withLock({ $0 }) else { return }
+                guard case .running(let listener, _) = service.state.withLock({ $0.phase }) else { return }
                 try await listener.udp?.channel.close()
             }
             try await events.wait(for: 2)

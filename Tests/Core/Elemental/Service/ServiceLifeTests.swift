@@ -22,11 +22,11 @@ struct ServiceLifeTests {
         group.next().execute { goOn.wait() }
         async let start: Void = service.start()
         try await eventually("it starts") {
-            if case .starting = service.state.withLock({ $0 }) { true } else { false }
+            if case .starting = service.state.withLock({ $0.phase }) { true } else { false }
         }
         async let stop: Void = service.stop()
         try await eventually("it is to stop") {
-            if case .stopping = service.state.withLock({ $0 }) { true } else { false }
+            if case .stopping = service.state.withLock({ $0.phase }) { true } else { false }
         }
         goOn.signal()
         await stop
@@ -95,7 +95,7 @@ struct ServiceLifeTests {
     func everyStopReturnsAfterTheStop() async throws {
         try await withService(Lamp.all, { $0.limits.closeTimeout = Patience.wait * 10 }) { service, port in
             @Sendable func isStopping() -> Bool {
-                if case .stopping = service.state.withLock({ $0 }) { true } else { false }
+                if case .stopping = service.state.withLock({ $0.phase }) { true } else { false }
             }
             let client = try RawSocket.connect(to: port)
             _ = try await client.readFrame()
