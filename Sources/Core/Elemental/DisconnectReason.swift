@@ -73,19 +73,5 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     }
 
     /// The kind as one word, for machines, such as `closedHere`.
-    public var code: String {
-        switch kind {
-        case .closedHere: "closedHere"
-        case .closedByPeer: "closedByPeer"
-        case .shutDown: "shutDown"
-        case .timedOut: "timedOut"
-        case .protocolViolation: "protocolViolation"
-        case .limitReached: "limitReached"
-        case .catalogueMismatch: "catalogueMismatch"
-        case .invalidCatalogue: "invalidCatalogue"
-        case .pairingChanged: "pairingChanged"
-        case .networkError: "networkError"
-        case .cancelled: "cancelled"
-        }
-    }
+    public var code: String { String("\(kind)".prefix { $0 != "(" }) }
 }

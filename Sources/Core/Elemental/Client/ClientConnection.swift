@@ -202,8 +202,9 @@ extension ClientConnection {
                 }
                 manager.provenIdentity = service.fingerprint
                 expected.noteReached(service.fingerprint, at: channel.remoteAddress)
-                device.state.withLock { $0.identity.fingerprint = service.fingerprint }
-                device.note(grantedRole: service.role)
+                device.state.withLock { state in
+                    (state.identity.fingerprint, state.identity.grantedRole) = (service.fingerprint, service.role)
+                }
                 let protection = DatagramProtection(
                     isService: false, own: expected.identity.fingerprint, peer: service.fingerprint)
                 try begin(on: channel, expectsHello: true, protection)

@@ -83,6 +83,6 @@ extension Connection {
     }
 
     func write(datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
-        datagrams.load()?.writeDirectly(datagram) ?? .full
+        datagrams.load().map { $0.socket.writeDirectly(datagram, to: $0.remote) } ?? .full
     }
 }

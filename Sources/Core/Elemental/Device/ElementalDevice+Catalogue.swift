@@ -50,7 +50,9 @@ extension ElementCatalogue {
     /// Compares a program's elements with those that a service announces.
     ///
     /// - Returns: the elements whose types differ, in words, `nil` if there are none; those that the service lacks.
-    func compare(with service: ElementCatalogue, of serviceName: String) -> (mismatch: String?, missing: IdentifierSet) {
+    func compare(
+        with service: ElementCatalogue, of serviceName: String
+    ) -> (mismatch: String?, missing: IdentifierSet) {
         var problems: [String] = []
         var missing = IdentifierSet()
         for element in self {

@@ -27,7 +27,7 @@ extension ElementalDevice {
 
     /// Calls `handler` on the connection's event loop with the wire bytes of every value received for the element:
     /// nothing is allocated. They have passed the same checks as a value, and are valid only during the call. The first
-    /// call is as for ``onValue(of:perform:)-(_,(Value,ElementalDevice)->Void)``.
+    /// call is as for `onValue`.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void

@@ -43,7 +43,7 @@ extension ElementalDevice {
     /// - Returns: the error if the value could not be queued.
     @usableFromInline
     func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
-        guard element.access.contains(role == .service ? .write : .read) else { return notAllowed(element) }
+        guard element.access.contains(role == .service ? .write : .read) else { return element.notAllowed(to: role) }
         do throws(SendRefusal) {
             try queue(element, bytes, mayAnswer: true)
             return nil
@@ -54,7 +54,7 @@ extension ElementalDevice {
 
     @usableFromInline
     func enqueue(_ element: ElementDefinition, long: Data) throws(ElementalError) {
-        guard element.access.contains(role == .service ? .write : .read) else { throw notAllowed(element) }
+        guard element.access.contains(role == .service ? .write : .read) else { throw element.notAllowed(to: role) }
         do throws(SendRefusal) {
             try queue(element, long: long)
         } catch {
@@ -140,23 +140,12 @@ extension ElementalDevice {
         outbound.withLock { $0.link }?.wake()
     }
 
-    @inline(never)
-    private func notAllowed(_ element: ElementDefinition) -> ElementalError { Self.notAllowed(element, to: role) }
-
-    private static func notAllowed(_ element: ElementDefinition, to role: Role) -> ElementalError {
-        ElementalError(
-            .notAllowed,
-            role == .service
-                ? "element '\(element.name)' is read-only: the service tells it and takes no value"
-                : "element '\(element.name)' is write-only: the service takes it and tells no value")
-    }
-
     /// Checks only what the element's definition says.
     ///
     /// - Throws: ``ElementalError/Code/notAllowed``, ``ElementalError/Code/wrongType``,
     ///   ``ElementalError/Code/outOfRange``.
     package static func checkSetting(_ element: ElementDefinition, to value: ElementValue) throws(ElementalError) {
-        guard element.access.contains(.write) else { throw notAllowed(element, to: .service) }
+        guard element.access.contains(.write) else { throw element.notAllowed(to: .service) }
         try check(value, element)
     }
 
@@ -188,6 +177,15 @@ extension ElementalDevice {
 extension ElementDefinition {
     /// A value in a datagram is copied, and so is one that a newer value may replace.
     @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
+
+    @inline(never)
+    func notAllowed(to peer: ElementalDevice.Role) -> ElementalError {
+        ElementalError(
+            .notAllowed,
+            peer == .service
+                ? "element '\(name)' is read-only: the service tells it and takes no value"
+                : "element '\(name)' is write-only: the service takes it and tells no value")
+    }
 }
 
 extension ElementRepresentable {

@@ -79,8 +79,6 @@ public final class ElementalDevice: Sendable {
     /// unless the client is paired. A client knows it if it is paired; otherwise it is `nil`.
     public var grantedRole: ElementalWire.Role? { state.withLock { $0.identity.grantedRole } }
 
-    func note(grantedRole: ElementalWire.Role?) { state.withLock { $0.identity.grantedRole = grantedRole } }
-
     /// The other end's proven identity; `nil` if the connection is not encrypted.
     public var fingerprint: Fingerprint? { state.withLock { $0.identity.fingerprint } }
 

@@ -25,8 +25,7 @@ extension Outbound {
     }
 
     /// - Parameter willReconnect: the unsent values of `latest` elements then wait for the replacement connection,
-    ///   since
-    ///   what is still sent now may never be read.
+    ///   since what is still sent now may never be read.
     mutating func close(_ reason: DisconnectReason, willReconnect: Bool) {
         guard case .open = phase else { return }
         guard willReconnect else { return phase = .ended(reason) }

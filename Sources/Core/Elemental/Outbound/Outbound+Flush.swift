@@ -114,9 +114,8 @@ extension Outbound {
 
 /// Values that are written by the thread that queued them.
 extension Outbound {
-    /// Not the stream while large values are under way, which would wait if the system suspends the thread before it
-    /// has
-    /// written.
+    /// The stream cannot be claimed while large values are under way, which would wait if the system suspends the
+    /// thread before it has written.
     ///
     /// - Returns: the claim's number; `nil` if the loop has to write the value.
     mutating func claim(_ transport: Transport) -> UInt64? {
@@ -176,8 +175,7 @@ struct Congestion: ~Copyable, Sendable {
     }
 
     /// The other transport's queue is not checked: when a value is sent to many devices, what counts is how much of
-    /// each
-    /// has to be fetched from memory.
+    /// each has to be fetched from memory.
     @inline(__always)
     func note<Link>(_ outbound: borrowing Outbound<Link>, after transport: Transport) {
         switch transport {

@@ -104,8 +104,7 @@ struct Outbound<Link> {
 
 extension Outbound {
     /// Queues a value if there is nothing to decide: it travels over TCP, the connection is open, a flush will follow,
-    /// and
-    /// the queue stays below all thresholds. This holds for most values of a burst, as an earlier one established.
+    /// and the queue stays below all thresholds. This holds for most values of a burst, as an earlier one established.
     @inline(__always)
     mutating func appendClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !bytes.isEmpty,

@@ -137,9 +137,7 @@ extension ElementalService {
     ) -> Result<[SendFailure], ElementalError> {
         guard element.access.contains(.read) else {
             guard shared.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
-            return .failure(
-                ElementalError(
-                    .notAllowed, "element '\(element.name)' is write-only: the service takes it and tells no value"))
+            return .failure(element.notAllowed(to: .client))
         }
         guard bytes.count <= Envelope.maximumValueByteCount else {
             return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))

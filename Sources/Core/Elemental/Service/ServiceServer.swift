@@ -65,8 +65,9 @@ final class ServiceServer: SessionOwner {
     }
 
     private func useDatagrams(_ session: Session, _ hello: Hello) {
-        guard hello.udpPort != 0, let datagramSocket, let address = session.bytes.remoteAddress else { return }
-        session.sender.datagramSink = DatagramSink(datagramSocket, to: address.withPort(Int(hello.udpPort)))
+        guard hello.udpPort != 0, let datagramSocket, var address = session.bytes.remoteAddress else { return }
+        address.port = Int(hello.udpPort)
+        session.sender.datagramSink = DatagramSink(datagramSocket, to: address)
     }
 
     func closeDatagrams() -> EventLoopFuture<Void> {
@@ -293,14 +294,5 @@ extension ServiceServer {
         }
         if session.udpIdentifier != 0 { udpIdentifiers.release(session.udpIdentifier) }
         plainClients.removeAll { $0 === session }
-    }
-}
-
-extension SocketAddress {
-    /// The same host at another port.
-    fileprivate func withPort(_ port: Int) -> SocketAddress {
-        var copy = self
-        copy.port = port
-        return copy
     }
 }

@@ -26,7 +26,8 @@ public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void
             try await group.waitForAll()
         }
     } catch {
-        guard EndSignals.shared.first != nil, error.isCancellation else { throw error }
+        let isCancellation = error is CancellationError || (error as? ElementalError)?.code == .cancelled
+        guard EndSignals.shared.first != nil, isCancellation else { throw error }
     }
 }
 
@@ -35,8 +36,4 @@ extension ElementalService {
     ///
     /// - Throws: ``ElementalError`` as ``run()`` does.
     public func runUntilInterrupted() async throws { try await untilInterrupted { try await self.run() } }
-}
-
-extension Error {
-    fileprivate var isCancellation: Bool { self is CancellationError || (self as? ElementalError)?.code == .cancelled }
 }

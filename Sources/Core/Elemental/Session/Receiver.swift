@@ -35,7 +35,7 @@ final class Receiver {
     /// Nothing is delivered any more.
     private(set) var isOver = false
     /// Counts since the last batch ended.
-    var counts = DeviceStatistics()
+    var counts = ReceivedCounts()
     private(set) var table: ElementTable
     private var rules: UnsafePointer<ElementTable.Rule>
     private(set) var decoder: StreamDecoder
@@ -228,14 +228,13 @@ final class Receiver {
             owner.fail(.protocolViolation(text), shutdownText: text)
             return nil
         }
-        guard throttle != nil else { return nil }
         return throttle?.add(batch.messageCount, at: device.eventLoop.now)
     }
 
     @discardableResult
-    func publishCounts() -> DeviceStatistics {
+    func publishCounts() -> ReceivedCounts {
         let batch = counts
-        counts = DeviceStatistics()
+        counts = ReceivedCounts()
         device.state.withLock { $0.inbound.statistics.add(batch) }
         return batch
     }
@@ -246,12 +245,20 @@ final class Receiver {
     func beginSecond() -> NIODeadline? { throttle?.goOn(at: device.eventLoop.now) }
 }
 
-extension DeviceStatistics {
-    /// The frames that count against the limit of a second.
-    fileprivate var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
+/// Values and bytes received since the device's statistics were last updated.
+struct ReceivedCounts {
+    var messagesReceived = 0
+    var bytesReceived = 0
+    var messagesMalformed = 0
+    var messagesUnknown = 0
+    var messagesRejected = 0
+    var messagesOutdated = 0
 
-    /// Adds what a receiver counts.
-    fileprivate mutating func add(_ counts: DeviceStatistics) {
+    var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
+}
+
+extension DeviceStatistics {
+    fileprivate mutating func add(_ counts: ReceivedCounts) {
         messagesReceived += counts.messagesReceived
         bytesReceived += counts.bytesReceived
         messagesMalformed += counts.messagesMalformed

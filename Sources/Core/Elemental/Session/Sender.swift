@@ -48,9 +48,13 @@ final class Sender {
         guard !isOver else { return }
         sendAck()
         let pending = flushStream()
+        if pending.contains(.datagrams) { flushDatagrams() }
         // Sent datagrams may have made room, also for a sender that has begun to wait since.
-        let hasWaiters = pending.contains(.datagrams) ? flushDatagrams() : pending.contains(.waiters)
-        if !pending.isDisjoint(with: [.datagrams, .room]), hasWaiters || device.congestion.isAny { wakeWaiters() }
+        let mayWait = !pending.isDisjoint(with: [.datagrams, .waiters])
+        if !pending.isDisjoint(with: [.datagrams, .room]), mayWait || device.congestion.isAny {
+            let waiters = device.outbound.withLock { $0.takeWaiters(device.congestion) }
+            for waiter in waiters { waiter.outcome.resolve(nil) }
+        }
         didFlush(pending)
     }
 
@@ -75,8 +79,7 @@ final class Sender {
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
 
     /// Bytes that reached the peer's system. This system's buffer would not do: it holds some megabytes and accepts
-    /// more
-    /// when a third of them is gone, which takes a slow reader many seconds.
+    /// more when a third of them is gone, which takes a slow reader many seconds.
     var acknowledgedByteCount: Int { writtenByteCount &- bytes.unacknowledgedByteCount }
 
     // MARK: The stream
@@ -90,7 +93,8 @@ final class Sender {
         // Kept for this turn only, so that an idle connection is small.
         var pieceStorage = ByteBuffer()
         defer { ownByteCount &+= written.bytes }
-        guard outgoing == nil || !isBlocked else { return pendingWork() }
+        // NIO may hold a part that the socket did not accept.
+        if outgoing != nil, device.outbound.withLock({ $0.stream.flush == .blocked }) { return pendingWork() }
         var isActive = bytes.isActive
         while written.bytes < Self.turnByteCount {
             guard isActive else { return pendingWork(isScheduled: true) }
@@ -113,8 +117,11 @@ final class Sender {
                 }
             }
             let isPassed = bytes.hasPipelineRoom
-            written.bytes +=
-                isPassed ? passOutgoing(more: isMoreQueued, in: &pieceStorage) : writeOutgoing(more: isMoreQueued)
+            if isPassed {
+                written.bytes += passOutgoing(more: isMoreQueued, in: &pieceStorage)
+            } else {
+                written.bytes += outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0
+            }
             if let progress = outgoing?.wholeProgress { self.progress.report(progress, .outgoing) }
             if outgoing?.isComplete == true {
                 spare = outgoing?.buffer
@@ -130,9 +137,6 @@ final class Sender {
         return pendingWork(isScheduled: true)
     }
 
-    /// Whether NIO holds a part that the socket did not accept.
-    private var isBlocked: Bool { device.outbound.withLock { $0.stream.flush == .blocked } }
-
     /// - Parameter isScheduled: whether a flush will follow, so that no send needs to wake the loop.
     private func pendingWork(isScheduled: Bool = false) -> PendingWork {
         device.outbound.withLock { outbound in
@@ -143,13 +147,9 @@ final class Sender {
 
     private func flushLater() {
         let isTimed = gatheringEnd != nil
-        gatheringEnd = Self.gatheringEnd(after: device.eventLoop.now)
+        let (now, period) = (device.eventLoop.now.uptimeNanoseconds, UInt64(Self.gatheringTime.nanoseconds))
+        gatheringEnd = .uptimeNanoseconds(((now + period / 2) / period + 1) * period)
         if !isTimed { flushWhenGathered() }
-    }
-
-    private static func gatheringEnd(after now: NIODeadline) -> NIODeadline {
-        let period = UInt64(gatheringTime.nanoseconds)
-        return .uptimeNanoseconds(((now.uptimeNanoseconds + period / 2) / period + 1) * period)
     }
 
     private func flushWhenGathered() {
@@ -160,10 +160,6 @@ final class Sender {
             gatheringEnd = nil
             flush()
         }
-    }
-
-    private func writeOutgoing(more isMoreQueued: Bool) -> Int {
-        outgoing?.write { bytes.write($0, $1, more: isMoreQueued) } ?? 0
     }
 
     private func passOutgoing(more isMoreQueued: Bool, in storage: inout ByteBuffer) -> Int {
@@ -193,34 +189,27 @@ final class Sender {
         hasReturned = true
         return isWritten
     }
-
-    private func wakeWaiters() {
-        let waiters = device.outbound.withLock { $0.takeWaiters(device.congestion) }
-        for waiter in waiters { waiter.outcome.resolve(nil) }
-    }
 }
 
 extension Sender {
     /// - Returns: whether a sender may be waiting.
-    private func flushDatagrams() -> Bool {
-        guard let sink = datagramSink else { return true }
+    private func flushDatagrams() {
+        guard let sink = datagramSink else { return }
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {
             let outcome = segment.buffer.withUnsafeReadableBytes { write($0, to: sink) }
             guard device.settle(messageCount: segment.messageCount, outcome) else {
                 device.outbound.withLock { $0.returnDatagram(segment) }
-                retryDatagrams()
-                break
+                return retryDatagrams()
             }
         }
-        return true
     }
 
     private func write(_ datagram: UnsafeRawBufferPointer, to sink: DatagramSink) -> DatagramSocket.Outcome {
-        guard let datagramProtection else { return sink.write(datagram) }
+        guard let datagramProtection else { return sink.socket.write(datagram, to: sink.remote) }
         guard let sealed = datagramProtection.seal(datagram) else {
             return .lost("the connection's key has sealed as many datagrams as it may")
         }
-        return sink.write(sealed)
+        return sink.socket.write(sealed, to: sink.remote)
     }
 
     /// The system's buffer is full: it drains at the speed of the link, without a notification.

@@ -64,7 +64,9 @@ final class Watchdog {
     private func checkHeartbeat() {
         guard !isOver else { return }
         let now = device.eventLoop.now
-        if let time = receiver.lastBatchTime { heartbeat?.noteHeard(at: time) }
+        if let heard = heartbeat?.lastHeard, let time = receiver.lastBatchTime {
+            heartbeat?.lastHeard = max(heard, time)
+        }
         let next: NIODeadline
         switch heartbeat?.step(at: now, listens: !device.isPaused, sentByteCount: sender.writtenByteCount) {
         case nil: return
@@ -129,8 +131,6 @@ struct Heartbeat {
         lastPing = now
         lastSent = now
     }
-
-    mutating func noteHeard(at time: NIODeadline) { lastHeard = max(lastHeard, time) }
 
     /// - Parameters:
     ///   - listens: whether incoming data is read; while it is not, silence means nothing.

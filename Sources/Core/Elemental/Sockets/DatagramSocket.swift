@@ -94,19 +94,11 @@ final class DatagramSocket: Sendable {
 /// Where a session's datagrams are sent: a service's one UDP socket with the client's address, or a client's own.
 final class DatagramSink: Sendable {
     let socket: DatagramSocket
-    private let remote: SocketAddress?
+    let remote: SocketAddress?
 
     init(_ socket: DatagramSocket, to remote: SocketAddress?) {
         self.socket = socket
         self.remote = remote
-    }
-
-    func write(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
-        socket.write(datagram, to: remote)
-    }
-
-    func writeDirectly(_ datagram: UnsafeRawBufferPointer) -> DatagramSocket.Outcome {
-        socket.writeDirectly(datagram, to: remote)
     }
 }
 

@@ -31,7 +31,9 @@ final class DirectWriteHandler: ChannelOutboundHandler {
             let count = socket.map { socket in
                 bytes.withUnsafeReadableBytes { socket.write($0, none, more: isMoreComing) }
             }
-            guard let rest = bytes.dropFirst(count ?? 0) else {
+            var rest = bytes
+            rest.moveReaderIndex(forwardBy: count ?? 0)
+            guard rest.readableBytes > 0 else {
                 promise?.succeed()
                 return
             }
@@ -57,12 +59,5 @@ final class DirectWriteHandler: ChannelOutboundHandler {
         let written = context.write(wrapOutboundOut(bytes)).assumeIsolated()
         written.whenComplete { [self] _ in passedCount -= 1 }
         if let promise { written.nonisolated().cascade(to: promise) }
-    }
-}
-
-extension ByteBuffer {
-    /// What follows the first bytes; `nil` if nothing does.
-    fileprivate func dropFirst(_ count: Int) -> ByteBuffer? {
-        count < readableBytes ? getSlice(at: readerIndex + count, length: readableBytes - count) : nil
     }
 }
