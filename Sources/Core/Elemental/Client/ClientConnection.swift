@@ -149,7 +149,7 @@ final class ClientConnection: SessionOwner {
 extension ClientConnection {
     func open() {
         let (security, found) = (connector.options.security, manager.found)
-        guard security.needsDecision(found?.security) else { return connect(nil) }
+        guard security.mode != .open, security.source != nil || found?.security == .paired else { return connect(nil) }
         let (target, proven) = (connector.target(found), manager.provenIdentity)
         NIOThreadPool.singleton.runIfActive(eventLoop: device.eventLoop) { [name = connector.peerName] in
             try security.decide(target, announced: found?.security, proven: proven, name: name)

@@ -46,7 +46,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     private let connector: Connector
     private let request: AdmissionRequest
     private let store: Store
-    private let rejected: Locked<Fingerprint?>
+    private let rejected = Locked<Fingerprint?>(nil)
     private let completion: (Result<Outcome, Failure>) -> Void
     private var phase = Phase.handshake
     private var failure: (any Error)?
@@ -61,14 +61,13 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         on channel: any Channel, _ connector: Connector, _ request: AdmissionRequest, store: Store? = nil,
         completion: @escaping (Result<Outcome, Failure>) -> Void
     ) throws {
-        let rejected = Locked<Fingerprint?>(nil)
-        let tls = try request.identity.makeClientHandler { key in
+        let store = store ?? { _, _ in channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported) }
+        let handler = ClientGateHandler(connector, request, store, completion)
+        let tls = try request.identity.makeClientHandler { [rejected = handler.rejected] key in
             if request.accepts(key) { return true }
             rejected.withLock { $0 = key }
             return false
         }
-        let store = store ?? { _, _ in channel.eventLoop.makeFailedFuture(ChannelError.operationUnsupported) }
-        let handler = ClientGateHandler(connector, request, rejected, store, completion)
         let pipeline = channel.pipeline.syncOperations
         // The handshake begins when its handler is added.
         try pipeline.addHandler(handler)
@@ -77,13 +76,12 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private init(
-        _ connector: Connector, _ request: AdmissionRequest, _ rejected: Locked<Fingerprint?>,
-        _ store: @escaping Store, _ completion: @escaping (Result<Outcome, Failure>) -> Void
+        _ connector: Connector, _ request: AdmissionRequest, _ store: @escaping Store,
+        _ completion: @escaping (Result<Outcome, Failure>) -> Void
     ) {
         self.connector = connector
         self.request = request
         self.store = store
-        self.rejected = rejected
         self.completion = completion
     }
 

@@ -24,8 +24,9 @@ struct DeviceState {
     struct Inbound {
         var statistics = DeviceStatistics()
         var roundTripCount = 0
-        var pauses: Set<UInt64> = []
-        var lastPause: UInt64 = 0
+        var pauses = Registry<Void>()
+        /// The tokens of those that the user has not undone.
+        var userPauses: [UInt64] = []
         var longValues: [Data?] = []
         /// Elements of which a handler could not decode a value.
         var undecodable = IdentifierSet()

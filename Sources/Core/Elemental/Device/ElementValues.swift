@@ -146,7 +146,7 @@ extension ElementalDevice {
     ) -> ElementValues<Value> {
         let stream = ValueStream<Value>(
             buffering, maximumCount: limits.streamBufferCount, maximumByteCount: limits.streamBufferByteCount,
-            pause: { self.addPause(ofStream: true) }, resume: { self.removePause($0) },
+            pause: { self.addPause() }, resume: { self.removePause($0) },
             didDrop: { self.noteOverrun($0) })
         let registration = register(stream)
         let ending = addEnding { stream.terminate(.disconnected($0)) }

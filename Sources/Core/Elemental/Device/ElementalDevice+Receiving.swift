@@ -139,24 +139,25 @@ extension ElementalDevice {
 
     /// Stops reading from the TCP connection until ``resume()`` has been called as many times. Values that were already
     /// read are still delivered, and so are those in datagrams.
-    public func pause() { _ = addPause() }
+    public func pause() {
+        let token = addPause()
+        state.withLock { $0.inbound.userPauses.append(token) }
+    }
 
     /// Undoes one ``pause()``.
     public func resume() {
-        removePause(where: { !$0.isMultiple(of: 2) })
+        if let token = state.withLock({ $0.inbound.userPauses.popLast() }) { removePause(token) }
     }
 }
 
 extension ElementalDevice {
-    var isPaused: Bool { state.withLock { !$0.inbound.pauses.isEmpty } }
+    var isPaused: Bool { state.withLock { $0.inbound.pauses.count > 0 } }
 
-    /// The user's pauses have odd tokens, those of streams even ones.
+    /// - Returns: the token for ``removePause(_:)``.
     @usableFromInline
-    func addPause(ofStream: Bool = false) -> UInt64 {
+    func addPause() -> UInt64 {
         let (token, isFirst) = state.withLock { state in
-            state.inbound.lastPause += 2
-            let token = state.inbound.lastPause + (ofStream ? 0 : 1)
-            state.inbound.pauses.insert(token)
+            let token = state.inbound.pauses.add(())
             let isFirst = state.inbound.pauses.count == 1
             if isFirst { outbound.withLock { $0.isPaused = true } }
             return (token, isFirst)
@@ -167,13 +168,9 @@ extension ElementalDevice {
     }
 
     @usableFromInline
-    func removePause(_ token: UInt64) { removePause(where: { $0 == token }) }
-
-    private func removePause(where matches: (UInt64) -> Bool) {
-        let isFree = state.withLock { state -> Bool in
-            guard let token = state.inbound.pauses.first(where: matches) else { return false }
-            state.inbound.pauses.remove(token)
-            guard state.inbound.pauses.isEmpty else { return false }
+    func removePause(_ token: UInt64) {
+        let isFree = state.withLock { state in
+            guard state.inbound.pauses.take(token) != nil, state.inbound.pauses.count == 0 else { return false }
             outbound.withLock { $0.isPaused = false }
             return true
         }

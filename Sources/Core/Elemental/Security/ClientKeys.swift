@@ -89,11 +89,10 @@ final class ClientKeys: Sendable {
     /// - Returns: `nil` if the watchers know what there is. Blocks.
     private func look() throws -> Trust? {
         guard let keys = try read() else { return nil }
-        let revision = keys.store.revision()
-        guard state.withLock({ $0.told }) != revision else { return nil }
-        let peers = try keys.store.read()
-        state.withLock { $0.told = revision }
-        return Trust(peers: peers, own: keys.identity.fingerprint)
+        let told = state.withLock { $0.told }
+        guard let snapshot = try TrustWatch.Snapshot(keys.store, since: told) else { return nil }
+        state.withLock { $0.told = snapshot.revision }
+        return Trust(peers: snapshot.peers, own: keys.identity.fingerprint)
     }
 }
 

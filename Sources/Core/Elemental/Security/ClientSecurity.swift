@@ -22,10 +22,6 @@ public struct ClientSecurity: Sendable {
     /// The role that the client asks for. It gets this or the one that the service grants, whichever is less.
     public var role = Role.control
 
-    func needsDecision(_ announced: SecurityPolicy?) -> Bool {
-        mode != .open && (source != nil || announced == .paired)
-    }
-
     /// Nothing is encrypted, not even the connection to a paired service.
     public static let open = ClientSecurity(mode: .open, source: nil)
 
