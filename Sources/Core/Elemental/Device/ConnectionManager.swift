@@ -11,7 +11,7 @@ protocol ConnectionManager: AnyObject {
 }
 
 /// A task that waits for a connection. It is answered exactly once.
-final class ConnectionWaiter: Sendable {
+final class ConnectionWaiter: Sendable, Equatable {
     /// Whether cancelling the wait also closes a connection that has been established in the meantime.
     let closesWhenCancelled: Bool
     private let promise: EventLoopPromise<Void>
@@ -32,8 +32,6 @@ final class ConnectionWaiter: Sendable {
     func answer(_ error: ElementalError?) {
         if let error { promise.fail(error) } else { promise.succeed() }
     }
-}
 
-extension ConnectionWaiter: Equatable {
     static func == (a: ConnectionWaiter, b: ConnectionWaiter) -> Bool { a === b }
 }

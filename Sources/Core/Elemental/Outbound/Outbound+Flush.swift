@@ -124,11 +124,8 @@ extension Outbound {
 
     /// - Returns: of the stream all that is queued; `nil` if the loop has to write it instead.
     mutating func takeDirectly(_ claim: UInt64, over transport: Transport) -> OutboundSegment? {
-        guard isOpen else { return nil }
-        return switch transport {
-        case .tcp: hasPieces ? nil : stream.takeClaimed(claim, atMost: Self.maximumDirectByteCount)
-        case .udp: datagrams.takeClaimed(claim)
-        }
+        guard isOpen, transport == .udp || !hasPieces else { return nil }
+        return self[transport].takeClaimed(claim, atMost: transport == .udp ? .max : Self.maximumDirectByteCount)
     }
 
     /// - Returns: whether the loop has to flush, also to tell those who wait for the queue or for the end.

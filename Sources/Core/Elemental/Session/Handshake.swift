@@ -31,8 +31,6 @@ struct Handshake {
     /// Whether the service has sent its catalogue, valid or not: there is nothing more to wait for.
     private(set) var hasCatalogue = false
 
-    init(peer: ElementalDevice.Role) { self.peer = peer }
-
     /// What the handshake waits for next, in words.
     var awaited: String {
         switch peer {
