@@ -32,7 +32,8 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
 
     /// The kind of ending.
     public let kind: Kind
-    /// Whether one of the ends requested it. A service that vanishes without notice is unexpected.
+    /// Whether one of the ends requested it: this program closed the connection or was cancelled, the service shut
+    /// down, or a client left a service. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
     /// - Parameter isExpected: `nil` if the kind tells.
@@ -53,7 +54,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason for a user, without a full stop. Text from the peer is escaped.
+    /// The reason in human-readable form, without a full stop. Text from the other end is escaped.
     public var description: String { text.printable }
 
     private var text: String {
@@ -72,6 +73,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The kind as one word, for machines, such as `closedHere`.
+    /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
+    /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `pairingChanged`, `networkError`, `cancelled`.
     public var code: String { String("\(kind)".prefix { $0 != "(" }) }
 }

@@ -3,7 +3,7 @@ import NIOCore
 import Support
 import Zeroconf
 
-/// A service that a browser found.
+/// A service that a browser found, with everything needed to display it and to connect to it.
 public struct DiscoveredService: Sendable, Hashable {
     /// The service's name, such as `robot`.
     public let service: String
@@ -19,7 +19,8 @@ public struct DiscoveredService: Sendable, Hashable {
     public let txt: [String: String]
     /// Whether the service says hello. Services of this framework do; an older ElementalController does not.
     public let saysHello: Bool
-    /// `nil` for a policy that this version does not know. Not authenticated, like everything here.
+    /// Which clients the service says that it admits; `nil` for a policy that this version does not know. Like
+    /// everything here it is not authenticated: anyone on the network can publish it.
     public let security: SecurityPolicy?
     /// The beginning of the fingerprint that the service claims, 16 characters of base32; `nil` if it claims none.
     public let shortFingerprint: String?

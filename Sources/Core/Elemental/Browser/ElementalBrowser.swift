@@ -51,11 +51,11 @@ public final class ElementalBrowser: Sendable {
         }
     }
 
-    /// Browses until the iteration ends or its task is cancelled. The stream starts with the services that are already
-    /// known, if another stream of this browser is iterated. One that ends although its task is not cancelled has
-    /// overflowed its buffer of 4096 events: call this again.
+    /// Browses for services until the iteration ends or its task is cancelled. The stream starts with the services that
+    /// are already known, if another stream of this browser is being iterated. A stream that ends although its task is
+    /// not cancelled has overflowed its buffer of 4096 events: call this again for a new one.
     ///
-    /// - Throws: ``ElementalError/Code/invalidValue`` if the service name is invalid.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` if the service name is invalid.
     public func events() throws(ElementalError) -> AsyncStream<Event> {
         stream(of: try browser.get().events())
     }
@@ -84,8 +84,12 @@ public final class ElementalBrowser: Sendable {
 
     /// Waits for the first service found, or the first with that name.
     ///
-    /// - Throws: ``ElementalError/Code/serviceNotFound``, naming the services that were found instead;
-    ///   ``ElementalError/Code/discoveryFailed`` if browsing did not work; ``ElementalError/Code/cancelled``.
+    /// - Parameters:
+    ///   - name: the instance's name; `nil` for any.
+    ///   - timeout: how long to look.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/serviceNotFound``, naming the services that
+    ///   were found instead; ``ElementalError/Code/discoveryFailed`` if browsing did not work;
+    ///   ``ElementalError/Code/cancelled``.
     public func firstService(
         named name: String? = nil, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> DiscoveredService {

@@ -3,7 +3,8 @@ public import ElementalWire
 import NIOPosix
 import Support
 
-/// Whether a client is paired with a discovered service, judged by the key that its TXT record claims.
+/// Whether a client is paired with a discovered service, judged by the key that the service's TXT record claims. Anyone
+/// can publish that: only a connection proves it.
 public enum ServiceStanding: Sendable, Hashable {
     /// It is not paired.
     case none

@@ -208,7 +208,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 /// A pairing window that an admin has opened.
 public struct OpenedPairing: Sendable {
-    /// Show it to the person at the client, and put it nowhere else.
+    /// What the client has to enter. Show it to the person there, and put it nowhere else.
     public let secret: PairingSecret
     /// How long the window stays open, unless a client pairs or fails five times before.
     public let timeLeft: Duration

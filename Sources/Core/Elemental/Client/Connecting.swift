@@ -47,8 +47,14 @@ extension ElementalDevice {
     /// - Parameters:
     ///   - host: a host name or an address.
     ///   - port: the service's port, TCP and UDP.
-    /// - Throws: as ``DiscoveredService/connect(as:elements:options:configure:)`` does, and
-    ///   ``ElementalError/Code/invalidValue`` for an empty name or an invalid port.
+    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
+    ///   - options: timeouts, memory limits, reconnection, logging.
+    ///   - configure: called on the event loop before the first value is delivered: the place to add handlers that must
+    ///     not miss any.
+    /// - Returns: the device, ready to send.
+    /// - Throws: ``ElementalError`` as ``DiscoveredService/connect(as:elements:options:configure:)`` does, and with the
+    ///   code ``ElementalError/Code/invalidValue`` for an empty name or an invalid port.
     public static func connect(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
         options: ConnectOptions = ConnectOptions(),
@@ -60,7 +66,15 @@ extension ElementalDevice {
 
     /// Connects by host and port, runs `body` with the device, and closes the connection however `body` ends.
     ///
-    /// Values sent before `body` returns are flushed before the connection is closed.
+    /// ```swift
+    /// try await ElementalDevice.withConnection(
+    ///     host: "192.168.1.7", port: 5000, as: "Rob's iPhone", elements: Lamp.all
+    /// ) { device in
+    ///     try await device.sendWhenReady(0.8, to: Lamp.brightness)
+    /// }
+    /// ```
+    /// Values sent before `body` returns are flushed before the connection is closed. The parameters are those of
+    /// `connect`.
     /// - Throws: what `connect` throws, and what `body` throws.
     public static func withConnection<Result>(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,

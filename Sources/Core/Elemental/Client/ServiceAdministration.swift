@@ -4,16 +4,17 @@ public import ElementalWire
 extension DiscoveredService {
     /// Opens the service's pairing window, as an admin of it: one client can then pair with the returned secret.
     ///
-    /// A program with the service's own identity is an admin on the service's host. Other clients must have been
-    /// granted that role, and can open windows for ``Role/control`` at most.
+    /// A program with the service's own identity, which is one of the same user, is an admin on the service's host.
+    /// Other clients must have been granted that role, and can open windows for ``Role/control`` at most.
     /// - Parameters:
-    ///   - duration: clamped to 1 s to an hour.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
     ///   - role: the highest role that the client can get.
+    ///   - kind: six digits for the user to type, or a long secret.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
-    /// - Throws: ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/notPaired``,
-    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/invalidState``
-    ///   without an identity.
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notAuthorised``,
+    ///   ``ElementalError/Code/notPaired``, ``ElementalError/Code/identityChanged``,
+    ///   ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
+    ///   ``ElementalError/Code/timedOut``, ``ElementalError/Code/invalidState`` without an identity.
     public func openPairing(
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code,
         options: ConnectOptions
@@ -23,7 +24,9 @@ extension DiscoveredService {
 
     /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
     ///
-    /// - Parameter client: the whole fingerprint. A client that the service does not know is not an error.
+    /// - Parameters:
+    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
+    ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``openPairing(for:role:_:options:)`` does.
     public func revoke(
         _ client: Fingerprint, options: ConnectOptions

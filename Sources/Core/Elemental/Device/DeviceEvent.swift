@@ -14,7 +14,8 @@ public enum DeviceEvent: Sendable {
 }
 
 extension DeviceEvent: CustomStringConvertible {
-    /// A line for a log: `connection lost: closed by the other end; attempt 1 follows in 2.0 seconds`.
+    /// A line for a log: `connection lost: closed by the other end; attempt 1 follows in 2.0 seconds`. Reasons from other
+    /// programs are escaped.
     public var description: String { text.printable }
 
     private var text: String {

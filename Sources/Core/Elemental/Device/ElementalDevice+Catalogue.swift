@@ -4,11 +4,12 @@ import Support
 extension ElementalDevice {
     /// The elements that the service announces: names, types and metadata, for untyped use.
     ///
-    /// Waits until the elements have arrived that a client requests when it connects.
-    ///
-    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if they do not arrive in
-    ///   time (an older ElementalController never sends them), ``ElementalError/Code/invalidCatalogue``,
-    ///   ``ElementalError/Code/notConnected`` or ``ElementalError/Code/cancelled``.
+    /// A client requests them when it connects; this waits until they have arrived.
+    /// - Parameter timeout: how long to wait.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
+    ///   send them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
+    ///   immediately if they cannot be decoded, ``ElementalError/Code/notConnected``, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled while it waits.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         _ = await state.withLock { $0.catalogueSettled }.wait(timeout, on: eventLoop)
         switch state.withLock({ $0.identity.catalogue }) {

@@ -4,14 +4,16 @@ public import ElementalWire
 extension ElementalDevice {
     /// Sends a `Codable` value as JSON.
     ///
-    /// - Throws: as the other sends do, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/invalidValue`` if
+    ///   the value cannot be encoded.
     public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) {
         try send(Self.json(value, element.definition), to: element)
     }
 
     /// Sends a `Codable` value as JSON and waits until the service has handled it.
     ///
-    /// - Throws: as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    /// - Throws: ``ElementalError`` as the other values do, and with the code ``ElementalError/Code/invalidValue`` if the
+    ///   value cannot be encoded.
     public func set<Value>(
         _ value: Value, to element: Element<JSON<Value>>, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {
@@ -28,6 +30,7 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
+    /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void

@@ -4,11 +4,15 @@ import Support
 
 extension ElementalDevice {
     /// Measures a round trip: sends a ping and waits for the pong.
-    /// - Parameter size: the length of the ping's value in bytes, 8...1,024.
+    ///
+    /// - Parameters:
+    ///   - transport: the transport of the ping and its pong.
+    ///   - size: the length of the ping's value in bytes, 8...1,024.
+    ///   - timeout: how long to wait.
     /// - Returns: the time from the call to the pong's arrival.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/udpUnavailable``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/cancelled``;
-    ///   ``ElementalError/Code/notAllowed`` if the peer has not announced that it answers pings.
+    ///   ``ElementalError/Code/notAllowed`` if the other end has not announced that it answers pings.
     public func ping(
         over transport: Transport = .tcp, size: Int = 8, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> Duration {

@@ -17,6 +17,8 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element.
+    ///
+    /// If values were received before the handler was added, it is first called with the newest of them.
     @discardableResult
     @inlinable
     public func onValue<Value>(
@@ -25,9 +27,11 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// Calls `handler` on the connection's event loop with the wire bytes of every value received for the element:
-    /// nothing is allocated. They have passed the same checks as a value, and are valid only during the call. The first
-    /// call is as for `onValue`.
+    /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
+    /// on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    ///
+    /// They have passed the same checks as a value, and are valid only during the call. If values were received before
+    /// the handler was added, it is first called with the newest of them.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -137,8 +141,9 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
-    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. Values that were already
-    /// read are still delivered, and so are those in datagrams.
+    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. What the other end sends
+    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered, and so
+    /// are those that arrive in datagrams: nothing would hold these back.
     public func pause() {
         let token = addPause()
         state.withLock { $0.inbound.userPauses.append(token) }

@@ -9,7 +9,8 @@ extension ElementalDevice {
 
     /// Calls `handler` with all events of the connection, on its event loop. It must not block.
     ///
-    /// The device retains the handler until its registration is cancelled.
+    /// The device retains the handler until its registration is cancelled, so a handler that uses the device should
+    /// capture it weakly.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (DeviceEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(addEventHandler(handler))
@@ -21,10 +22,15 @@ extension ElementalDevice {
     /// Connects a device again that has ended, because it was closed or for another reason.
     ///
     /// Its handlers, newest values and statistics are preserved; its streams have finished, and handlers added with
-    /// ``onDisconnect(_:)`` have run. A device that is reconnecting makes its next attempt immediately; one that is
+    /// ``onDisconnect(_:)`` have run, so create new ones. A device that was found by Zeroconf connects to the last
+    /// known address of its service. A device that is reconnecting makes its next attempt immediately, and one that is
     /// connected is left unchanged.
     ///
-    /// - Throws: ``ElementalError`` as ``DiscoveredService/connect(as:elements:options:configure:)`` does;
+    /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
+    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
+    ///   ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``;
     ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;
     ///   ``ElementalError/Code/invalidState`` for a service's device: only the client can connect.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }

@@ -30,7 +30,8 @@ extension ElementalDevice {
 
     /// Sends a value whose type is only known at run time.
     ///
-    /// - Throws: as the other sends do, and ``ElementalError/Code/wrongType``.
+    /// - Throws: ``ElementalError`` as the other sends do, and with the code ``ElementalError/Code/wrongType`` if the
+    ///   value is of another type than the element.
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) {
         try Self.check(value, element)
         if case .data(let data) = value, let long = data.longWireBytes, element.takesLongValues {

@@ -20,7 +20,7 @@ extension ElementalDevice {
 
     /// Sends a value whose type is only known at run time and waits until the service has handled it.
     ///
-    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType``.
+    /// - Throws: ``ElementalError`` as the typed form does, and with the code ``ElementalError/Code/wrongType``.
     public func set(
         _ value: ElementValue, to element: ElementDefinition, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {

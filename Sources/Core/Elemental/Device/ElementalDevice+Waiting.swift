@@ -2,10 +2,11 @@ public import ElementalWire
 import Support
 
 extension ElementalDevice {
-    /// Sends a value, suspending while the queue is above the high watermark, without a thread hop while there is room.
+    /// Sends a value, suspending while the queue is above the high watermark. It stays on the caller's actor: while
+    /// there is room, there is no thread hop.
     ///
-    /// - Throws: as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of throwing
-    ///   ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled``.
+    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, except that it waits instead of
+    ///   throwing ``ElementalError/Code/queueFull``; ``ElementalError/Code/cancelled`` if the task is cancelled.
     @inlinable
     public func sendWhenReady<Value>(
         _ value: Value, to element: Element<Value>, isolation: isolated (any Actor)? = #isolation
@@ -63,8 +64,9 @@ extension ElementalDevice {
     /// an eighth of that is left.
     ///
     /// - Parameter byteCount: the length of the value to be sent. One of more than 128 KiB waits for those before it; a
-    ///   smaller one is sent between their pieces.
-    /// - Throws: ``ElementalError/Code/notConnected`` if the connection ends, or ``ElementalError/Code/cancelled``.
+    ///   smaller one does not wait for large ones, because it is sent between their pieces.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
@@ -74,7 +76,8 @@ extension ElementalDevice {
     /// Waits until everything queued has been sent, and the other end has acknowledged what was sent in pieces. While
     /// this end is paused it reads no acknowledgements and does not wait for them.
     ///
-    /// - Throws: ``ElementalError/Code/notConnected`` if the connection ends, or ``ElementalError/Code/cancelled``.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitUntilSent(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
         try await wait { _ in .nothingUnsent }
     }

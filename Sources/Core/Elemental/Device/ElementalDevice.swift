@@ -8,10 +8,11 @@ import Synchronization
 /// The other end of a connection: the service that a client talks to, or a client of a service.
 ///
 /// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values
-/// and statistics are preserved.
+/// and statistics are preserved, and the device ends with the last connection.
 ///
-/// All methods may be called from any thread. Handlers run on the connection's event loop, in the order in which the
-/// values were received, one at a time; they must not block.
+/// A client gets one from `connect`, a service gets one for every client. All methods may be called from any thread.
+/// Handlers run on the connection's event loop, in the order in which the values were received, one at a time; they
+/// must not block.
 public final class ElementalDevice: Sendable {
     /// The role of the other end.
     public enum Role: Sendable, Hashable {
@@ -75,8 +76,10 @@ public final class ElementalDevice: Sendable {
     public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 if there is none.
     public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
-    /// The client's role, at both ends of the connection. A service always knows it: ``ElementalWire/Role/plain``
-    /// unless the client is paired. A client knows it if it is paired; otherwise it is `nil`.
+    /// The client's role: what the service lets it do, at both ends of the connection.
+    ///
+    /// A service always knows it: ``ElementalWire/Role/plain`` unless the client is paired. A client knows it if it is
+    /// paired with the service; otherwise it is `nil`.
     public var grantedRole: ElementalWire.Role? { state.withLock { $0.identity.grantedRole } }
 
     /// The other end's proven identity; `nil` if the connection is not encrypted.

@@ -172,6 +172,8 @@ final class HandlerSnapshot: @unchecked Sendable {
         (starts + idCount).initialize(to: Int32(position))
     }
 
+    var isEmpty: Bool { handlerCount == 0 && !hasForAll }
+
     deinit {
         for position in 0..<handlerCount { handlers[position].release() }
         handlers.deallocate()
@@ -202,13 +204,14 @@ struct HandlerView {
     // Behind the table's version if that has ever changed: work may have been postponed.
     private var version: UInt64 = 0
     private var snapshot: HandlerSnapshot
-    private(set) var handlers: Unmanaged<HandlerSnapshot>
+    /// `nil` if there are none.
+    private(set) var handlers: Unmanaged<HandlerSnapshot>?
 
     init(_ table: HandlerTable) {
         self.table = table
         unmanagedTable = .passUnretained(table)
         snapshot = HandlerSnapshot(table.handlers)
-        handlers = .passUnretained(snapshot)
+        handlers = snapshot.isEmpty ? nil : .passUnretained(snapshot)
     }
 
     var isStale: Bool {
@@ -220,6 +223,6 @@ struct HandlerView {
     mutating func refresh(at version: UInt64) {
         self.version = version
         snapshot = HandlerSnapshot(table.handlers)
-        handlers = .passUnretained(snapshot)
+        handlers = snapshot.isEmpty ? nil : .passUnretained(snapshot)
     }
 }

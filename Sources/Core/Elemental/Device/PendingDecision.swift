@@ -19,7 +19,7 @@ public final class PendingDecision: Sendable {
 }
 
 extension ElementalDevice {
-    /// Begins a decision, for a handler that passes a value on, and calls ``ElementalService/refuse(_:from:_:)`` once it knows that it has
-    /// to. Release what is returned after that.
+    /// Begins a decision on a value that this client has just sent: for a handler that passes the value on, and calls
+    /// ``ElementalService/refuse(_:from:_:)`` once it knows that it has to. Release what is returned after that.
     public func beginDecision() -> PendingDecision { PendingDecision(self) }
 }

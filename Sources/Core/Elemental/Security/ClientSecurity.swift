@@ -30,7 +30,9 @@ public struct ClientSecurity: Sendable {
 
     /// Connections to paired services are encrypted, those to other services are not.
     ///
-    /// - Parameter store: read before each connection.
+    /// - Parameters:
+    ///   - identity: the client's identity.
+    ///   - store: the services it trusts. Read before each connection.
     public static func automatic(identity: any Identity, store: any TrustStore) -> ClientSecurity {
         ClientSecurity(mode: .automatic, source: ClientKeys(Keys(identity: identity, store: store)))
     }
@@ -48,7 +50,9 @@ public struct ClientSecurity: Sendable {
     /// Only paired services and those with the client's own identity are connected to, encrypted. An unknown host and
     /// port is connected to, and the key that answers there decides.
     ///
-    /// - Parameter store: read before each connection.
+    /// - Parameters:
+    ///   - identity: the client's identity.
+    ///   - store: the services it trusts. Read before each connection.
     public static func required(identity: any Identity, store: any TrustStore) -> ClientSecurity {
         ClientSecurity(mode: .required, source: ClientKeys(Keys(identity: identity, store: store)))
     }

@@ -24,14 +24,18 @@ public struct ServiceSecurity: Sendable {
 
     /// Paired clients may do what their role permits, over encrypted connections. All others may only read.
     ///
-    /// - Parameter store: changes take effect within two seconds, also on present connections.
+    /// - Parameters:
+    ///   - identity: the service's identity.
+    ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
     public static func pairedToControl(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .pairedToControl, keys: Keys(identity: identity, store: store))
     }
 
     /// Only paired clients are admitted, over encrypted connections, and may do what their role permits.
     ///
-    /// - Parameter store: changes take effect within two seconds, also on present connections.
+    /// - Parameters:
+    ///   - identity: the service's identity.
+    ///   - store: the clients it trusts. Changes take effect within two seconds, also on present connections.
     public static func paired(identity: any Identity, store: any TrustStore) -> ServiceSecurity {
         ServiceSecurity(policy: .paired, keys: Keys(identity: identity, store: store))
     }

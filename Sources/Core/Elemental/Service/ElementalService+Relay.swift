@@ -107,7 +107,8 @@ extension ElementalService {
 
     /// Notifies a device that its value was refused, and sends it the current value.
     ///
-    /// This serves handlers that decide themselves. An older ElementalController is not notified.
+    /// For handlers that decide themselves. A value outside the element's range, or of an element that clients may not
+    /// set, is refused before it reaches a handler. An older ElementalController is not notified.
     public func refuse(_ element: ElementDefinition, from device: ElementalDevice, _ refusal: ValueRefusal) {
         shared.refuse(element.id, from: device, refusal)
         device.wake()

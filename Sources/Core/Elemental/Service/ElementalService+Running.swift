@@ -77,8 +77,9 @@ extension ElementalService {
 
     /// Withdraws the service, sends what is queued, sends every device the reason and closes the connections.
     ///
-    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``. A stopped service
-    /// can be started again. If it is still starting, ``start()`` throws ``ElementalError/Code/cancelled``.
+    /// This completes even in a cancelled task and takes at most about ``DeviceLimits/closeTimeout``; it does not wait
+    /// longer for a Zeroconf daemon that hangs. A stopped service can be started again. If the service is still
+    /// starting, ``start()`` throws ``ElementalError/Code/cancelled``.
     /// - Parameter reason: the text sent to the devices.
     public func stop(reason: String = "the service was stopped") async {
         let before = state.withLock { state in
@@ -128,9 +129,10 @@ extension ElementalService {
 
     var ended: Latch? { state.withLock { $0.ended } }
 
-    /// Checks whether the service can be published under its names and with its TXT entries.
+    /// Checks whether the service can be published under its names and with its TXT entries, as ``start()`` does,
+    /// without publishing it.
     ///
-    /// - Throws: ``ElementalError/Code/invalidValue`` with what is allowed.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/invalidValue`` and what is allowed.
     public func checkNames() throws(ElementalError) {
         do {
             _ = try ServiceType.tcp(service)

@@ -2,13 +2,14 @@ public import ElementalSecurity
 public import ElementalWire
 
 extension ElementalService {
-    /// Lets one client pair with the service, replacing an open window. The code or long secret to enter arrives as
-    /// ``PairingEvent/opened(_:for:role:)`` in ``ServiceEvent/pairing(_:)``.
+    /// Lets one client pair with the service. The code or long secret to enter arrives as
+    /// ``PairingEvent/opened(_:for:role:)`` in ``ServiceEvent/pairing(_:)``. A window that is already open is replaced.
     ///
     /// The window closes when a client has paired, after five wrong codes, and when the time is over.
     /// - Parameters:
-    ///   - duration: clamped to 1 s to an hour.
+    ///   - duration: how long the window stays open, clamped to 1 s to an hour.
     ///   - role: the highest role that the client can get; it may ask for less.
+    ///   - kind: six digits for the user to type, or a long secret.
     /// - Throws: ``ElementalError/Code/invalidState`` if the service is not running, or is open so that pairing has no
     ///   effect.
     public func openPairing(

@@ -23,7 +23,9 @@ extension ElementalService {
     }
 
     /// Calls `handler` on the service's event loop with the wire bytes of every value of the element that a device
-    /// sends: nothing is allocated. They have passed the same checks as a value, and are valid only during the call.
+    /// sends. No value is decoded and nothing is allocated, not even for texts and data.
+    ///
+    /// The bytes have passed the same checks as a value, and are valid only during the call.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -60,7 +62,9 @@ extension ElementalService {
 
     /// Sets the value of an element known at run time and sends it to every device.
     ///
-    /// - Throws: as the typed form does, and ``ElementalError/Code/wrongType``.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: the same errors as the typed form, and ``ElementalError/Code/wrongType`` if the value is of another
+    ///   type.
     @discardableResult
     public func send(_ value: ElementValue, to element: ElementDefinition) throws(ElementalError) -> [SendFailure] {
         try ElementalDevice.check(value, element)
@@ -68,11 +72,13 @@ extension ElementalService {
     }
 
     /// Sets an element's value and sends it to every device. Suspends while any device's queue is above the high
-    /// watermark or has no room for the value, unless the device disconnects.
+    /// watermark or has no room for the value, so it is as fast as the slowest device. It does not wait for a device
+    /// that disconnects.
     ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: as ``send(_:to:)-(Value,Element<Value>)`` does, and ``ElementalError/Code/cancelled``; then nothing
-    ///   was sent.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each. A full queue is a reason
+    ///   only if others send at the same time.
+    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does, and with the code
+    ///   ``ElementalError/Code/cancelled`` if the task is cancelled; then nothing was sent.
     @discardableResult
     @inlinable
     public func sendWhenReady<Value>(
@@ -82,10 +88,11 @@ extension ElementalService {
         return try send(value, to: element)
     }
 
-    /// Waits while the queue of any device is above the high watermark.
+    /// Waits while the queue of any device is above the high watermark, as
+    /// ``ElementalDevice/waitForRoom(for:isolation:)`` does for one.
     ///
     /// - Parameter byteCount: the length of the value to be sent.
-    /// - Throws: ``ElementalError/Code/cancelled`` if the task is cancelled.
+    /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(
         for byteCount: Int = 0, isolation: isolated (any Actor)? = #isolation
     ) async throws(ElementalError) {
@@ -116,8 +123,10 @@ extension ElementalService {
         shared.current.withLock { $0[element.id] }?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
     }
 
-    /// Forgets the element's value. A device that connects later gets none until the next one is sent; connected
-    /// devices are not notified. Returns whether there was a value.
+    /// Forgets the element's value because it is no longer true. A device that connects later gets none until the next
+    /// one is sent; connected devices are not notified.
+    ///
+    /// - Returns: whether there was a value.
     @discardableResult
     public func clearValue(of element: ElementDefinition) -> Bool { shared.current.withLock { $0.clear(element.id) } }
 
@@ -184,7 +193,8 @@ public struct SendFailure: Sendable {
 }
 
 extension ElementalService {
-    /// Calls `handler` with every value of the element that a device sends and that can be decoded.
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
+    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
@@ -192,7 +202,8 @@ extension ElementalService {
         onValue(of: element) { (json: JSON<Value>, device: ElementalDevice) in handler(json.value, device) }
     }
 
-    /// Calls `handler` with every value of the element that a device sends and that can be decoded.
+    /// Calls `handler` with every value of the element that a device sends and that can be decoded, on the service's
+    /// event loop. Others are refused and counted (``DeviceStatistics/messagesMalformed``).
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void
@@ -202,7 +213,9 @@ extension ElementalService {
 
     /// Sets a `Codable` element's value and sends it as JSON to every device.
     ///
-    /// - Throws: as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
+    /// - Returns: the devices that the value could not be sent to, with the reason of each.
+    /// - Throws: the same errors as for other values, and ``ElementalError/Code/invalidValue`` if the value cannot be
+    ///   encoded.
     @discardableResult
     public func send<Value>(_ value: Value, to element: Element<JSON<Value>>) throws(ElementalError) -> [SendFailure] {
         try send(ElementalDevice.json(value, element.definition), to: element)
@@ -216,7 +229,7 @@ extension ElementalService {
 
 extension ElementalService {
     /// Calls `handler` on the service's event loop whenever part of a value of more than 128 KiB has been received from
-    /// a device or sent to one.
+    /// a device or sent to one; the last call is for the complete value.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

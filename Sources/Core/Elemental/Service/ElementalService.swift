@@ -34,7 +34,9 @@ public final class ElementalService: Sendable {
     ///
     /// - Parameters:
     ///   - service: the service's name, such as `robot`, by which clients find it.
-    ///   - displayName: the instance's; `nil` for the host's name. At most 63 UTF-8 bytes when published.
+    ///   - displayName: the instance's display name; `nil` for the host's name. At most 63 UTF-8 bytes when published.
+    ///   - elements: the elements that can be controlled and read.
+    ///   - configuration: port, UDP, limits, logging.
     public init(
         _ service: String, displayName: String? = nil, elements: ElementCatalogue,
         configuration: ServiceConfiguration = ServiceConfiguration()
@@ -57,13 +59,14 @@ public final class ElementalService: Sendable {
     public var port: Int? { listener?.port }
     /// How it listens, publishes and limits its clients.
     public var configuration: ServiceConfiguration { shared.configuration }
-    /// The maximum number of concurrent devices; `nil` when the service is not running:
+    /// The maximum number of concurrent devices, or `nil` when the service is not running:
     /// ``ServiceConfiguration/maximumDeviceCount``, or fewer where this process may not open as many files and sockets
-    /// (`ulimit -n`).
+    /// (`ulimit -n`). Some descriptors are reserved for the rest of the program; further connections are refused with
+    /// the reason.
     public var deviceCapacity: Int? { listener?.deviceCapacity }
 
-    /// The service's events from now on. A stream spans several runs of the service, and ends when the service is
-    /// released.
+    /// The service's events from now on; each call returns a separate stream. It spans several runs of the service, whose
+    /// ends are the events ``ServiceEvent/stopped`` and ``ServiceEvent/failed(_:)``, and ends when the service is released.
     public func events() -> AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.
@@ -73,8 +76,10 @@ public final class ElementalService: Sendable {
     }
 
     /// Accepts or refuses connections before they are set up. `decide` is called on the event loop, once with the
-    /// address and once with the name, and must not block. One that does not send its name within
-    /// ``DeviceLimits/handshakeTimeout`` is refused; values that it sent before are rejected.
+    /// address and once with the name, and must not block.
+    ///
+    /// A client is admitted after both calls. One that does not send its name within ``DeviceLimits/handshakeTimeout``
+    /// is refused; values that it sent before its name are rejected.
     public func onConnectionRequest(_ decide: @escaping @Sendable (ConnectionRequest) -> Admission) {
         shared.admission.withLock { $0 = decide }
     }
@@ -104,8 +109,9 @@ public final class ElementalService: Sendable {
 
     /// Replaces the elements that can be controlled and read, whether or not the service is running.
     ///
-    /// Connected devices are sent the reason and disconnected, and receive the new elements when they reconnect. Values
-    /// of elements whose definitions are unchanged are kept.
+    /// Connected devices know the previous elements: they are sent the reason and disconnected, and receive the new
+    /// elements when they reconnect. Values of elements whose definitions are unchanged are kept.
+    /// - Parameter reason: the text sent to the devices.
     public func update(
         elements: ElementCatalogue, reason: String = "the service's elements have changed; connect again"
     ) {
@@ -114,11 +120,14 @@ public final class ElementalService: Sendable {
     }
 }
 
-/// A connection that a service can accept or refuse, when it arrives and when the client has sent its name.
+/// A connection that a service can accept or refuse before it is set up.
+///
+/// The service decides twice: with the address alone when the connection arrives, and again when the client has sent
+/// its name.
 public struct ConnectionRequest: Sendable {
     /// The client's address and port, as text.
     public let address: String
-    /// The address without the port.
+    /// The client's host address without the port, as text.
     public let host: String
     /// The name that the client sent; `nil` if it has not sent one yet.
     public let name: String?

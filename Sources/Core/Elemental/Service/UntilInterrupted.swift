@@ -32,7 +32,8 @@ public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void
 }
 
 extension ElementalService {
-    /// ``run()`` until Ctrl-C (SIGINT) or SIGTERM.
+    /// Listens, publishes and serves until Ctrl-C (SIGINT) or SIGTERM; then it withdraws the service, notifies the devices
+    /// and closes. This is ``run()`` within ``untilInterrupted(_:)``.
     ///
     /// - Throws: ``ElementalError`` as ``run()`` does.
     public func runUntilInterrupted() async throws { try await untilInterrupted { try await self.run() } }

@@ -179,8 +179,8 @@ final class Receiver {
         if own.isStale { refreshOwn() }
         if shared.isStale { shared.refresh(at: shared.table.version) }
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
-        call(shared.handlers, id, value)
-        call(own.handlers, id, value)
+        if let handlers = shared.handlers { call(handlers, id, value) }
+        if let handlers = own.handlers { call(handlers, id, value) }
     }
 
     @inline(__always)

@@ -70,11 +70,11 @@ struct HandlerSnapshotTests {
         #expect(view.isStale)
         view.refresh(at: table.version)
         #expect(!view.isStale)
-        view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+        view.handlers?._withUnsafeGuaranteedRef { call($0, [2], device) }
         table.remove(token)
         #expect(view.isStale)
         view.refresh(at: table.version)
-        view.handlers._withUnsafeGuaranteedRef { call($0, [2], device) }
+        view.handlers?._withUnsafeGuaranteedRef { call($0, [2], device) }
         #expect(called.all == [2])
     }
 }
