@@ -75,5 +75,19 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
 
     /// The kind as one word, for machines: `closedHere`, `closedByPeer`, `shutDown`, `timedOut`, `protocolViolation`,
     /// `limitReached`, `catalogueMismatch`, `invalidCatalogue`, `pairingChanged`, `networkError`, `cancelled`.
-    public var code: String { String("\(kind)".prefix { $0 != "(" }) }
+    public var code: String {
+        switch kind {
+        case .closedHere: "closedHere"
+        case .closedByPeer: "closedByPeer"
+        case .shutDown: "shutDown"
+        case .timedOut: "timedOut"
+        case .protocolViolation: "protocolViolation"
+        case .limitReached: "limitReached"
+        case .catalogueMismatch: "catalogueMismatch"
+        case .invalidCatalogue: "invalidCatalogue"
+        case .pairingChanged: "pairingChanged"
+        case .networkError: "networkError"
+        case .cancelled: "cancelled"
+        }
+    }
 }

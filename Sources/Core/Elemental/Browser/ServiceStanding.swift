@@ -31,7 +31,15 @@ public enum ServiceStanding: Sendable, Hashable {
     }
 
     /// The standing as one word, for programs: `none`, `own`, `paired`, `keyChanged`, `keyMissing`.
-    public var code: String { String("\(self)".prefix { $0 != "(" }) }
+    public var code: String {
+        switch self {
+        case .none: "none"
+        case .own: "own"
+        case .paired: "paired"
+        case .keyChanged: "keyChanged"
+        case .keyMissing: "keyMissing"
+        }
+    }
 
     /// The role in which it is paired; `nil` if it is not paired or this version does not know the role.
     public var role: Role? { if case .paired(let role) = self { role } else { nil } }
