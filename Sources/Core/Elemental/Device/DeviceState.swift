@@ -24,7 +24,8 @@ struct DeviceState {
     struct Inbound {
         var statistics = DeviceStatistics()
         var roundTripCount = 0
-        var pauses = Registry<Void>()
+        var pauses: Set<UInt64> = []
+        var lastPause: UInt64 = 0
         /// The tokens of those that the user has not undone.
         var userPauses: [UInt64] = []
         var longValues: [Data?] = []

@@ -156,16 +156,17 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    var isPaused: Bool { state.withLock { $0.inbound.pauses.count > 0 } }
+    var isPaused: Bool { state.withLock { !$0.inbound.pauses.isEmpty } }
 
     /// - Returns: the token for ``removePause(_:)``.
     @usableFromInline
     func addPause() -> UInt64 {
         let (token, isFirst) = state.withLock { state in
-            let token = state.inbound.pauses.add(())
+            state.inbound.lastPause += 1
+            state.inbound.pauses.insert(state.inbound.lastPause)
             let isFirst = state.inbound.pauses.count == 1
             if isFirst { outbound.withLock { $0.isPaused = true } }
-            return (token, isFirst)
+            return (state.inbound.lastPause, isFirst)
         }
         // Acknowledgements are not read while paused; pieces that wait for them are sent without.
         if isFirst { wake() }
@@ -175,7 +176,7 @@ extension ElementalDevice {
     @usableFromInline
     func removePause(_ token: UInt64) {
         let isFree = state.withLock { state in
-            guard state.inbound.pauses.take(token) != nil, state.inbound.pauses.count == 0 else { return false }
+            guard state.inbound.pauses.remove(token) != nil, state.inbound.pauses.isEmpty else { return false }
             outbound.withLock { $0.isPaused = false }
             return true
         }
