@@ -1,9 +1,8 @@
-@preconcurrency import Dispatch
+import Dispatch
 import Elemental
 import Support
 
-/// The lines of standard input, read on demand on a thread that may block. While a terminal, pipe or socket is silent there is
-/// no such thread.
+/// The lines of standard input, read on demand on a thread that may block.
 ///
 /// At most 64 KiB are read ahead, so that a fast writer waits for a slow reader.
 final class InputLines: Sendable {
@@ -38,33 +37,20 @@ final class InputLines: Sendable {
         let (line, isAtEnd) = state.withLock { ($0.next(), $0.isAtEnd) }
         if line != nil || isAtEnd { return line }
         let next = Outcome<Line?>()
-        read(into: next)
+        queue.async { next.resolve(self.read()) }
         return await next.value() ?? nil
     }
 
-    private func read(into next: Outcome<Line?>) {
-        Self.whenReadable(on: queue) { [self] in
-            var buffer = [UInt8](repeating: 0, count: 65536)
+    private func read() -> Line? {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while true {
             let count = buffer.withUnsafeMutableBytes { Self.read($0) }
             let (line, isAtEnd) = state.withLock { state in
                 if count > 0 { state.lines.append(buffer[..<count]) } else { state.isAtEnd = true }
                 return (state.next(), state.isAtEnd)
             }
-            if line != nil || isAtEnd { next.resolve(line) } else { read(into: next) }
+            if line != nil || isAtEnd { return line }
         }
-    }
-
-    /// Calls `body` once there is something to read or the end; at once for a file or another device, which do not tell.
-    private static func whenReadable(on queue: DispatchQueue, _ body: @escaping @Sendable () -> Void) {
-        var status = stat()
-        let tells = fstat(STDIN_FILENO, &status) == 0 && [S_IFIFO, S_IFSOCK].contains(status.st_mode & S_IFMT)
-        guard tells || isatty(STDIN_FILENO) == 1 else { return queue.async(execute: body) }
-        let source = DispatchSource.makeReadSource(fileDescriptor: STDIN_FILENO, queue: queue)
-        source.setEventHandler {
-            source.cancel()
-            body()
-        }
-        source.activate()
     }
 
     /// - Returns: how many bytes were read; 0 at the end or on an error.
