@@ -96,8 +96,8 @@ struct SecurityEntries: Hashable {
     }
 }
 
-/// What an entry of the common listing claims to be: it counts only if the claimed instance itself resolves to the same
-/// host and port.
+/// The service instance that an entry of the common listing claims to be. The claim counts only if that instance itself
+/// resolves to the same host and port.
 enum ServiceClaim: Hashable {
     /// A service whose own type happens to be the common one.
     case nothing

@@ -12,7 +12,7 @@ struct ClientMachine<Waiter: Equatable> {
         /// `isReturn`: whether it replaces a connection that was lost.
         case connecting(ConnectionID, isReturn: Bool)
         case ready(ConnectionID)
-        /// What is queued is still sent.
+        /// Queued values are still sent.
         case draining(ConnectionID, reconnects: Bool)
         /// The connection was lost; the delay before the next attempt has not elapsed.
         case away

@@ -128,7 +128,7 @@ extension Outbound {
         return self[transport].takeClaimed(claim, atMost: transport == .udp ? .max : Self.maximumDirectByteCount)
     }
 
-    /// - Returns: whether the loop has to flush, also to tell those who wait for the queue or for the end.
+    /// - Returns: whether the loop has to flush: more is queued, or tasks wait for room or for the end.
     mutating func endDirectWrite(_ claim: UInt64, _ segment: OutboundSegment?, over transport: Transport) -> Bool {
         let mayIdle = waiters.isEmpty && isOpen && (transport == .udp || !hasPieces)
         return self[transport].giveBack(claim, segment, mayIdle: mayIdle)

@@ -141,7 +141,7 @@ extension [Target] {
 }
 
 extension Target {
-    /// What the target stands for to a client.
+    /// The target itself or, if it is an alias that this client may use, the target that the alias stands for.
     func followingAlias(for access: ClientAccess) async throws -> Target {
         guard let state = access.aliases else { return self }
         return try await followingAlias(state, paired: access.paired)

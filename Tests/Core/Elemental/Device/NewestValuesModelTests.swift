@@ -42,7 +42,7 @@ struct NewestValuesModelTests {
         var released = View()
         var read = 0
         var reader = View()
-        /// What an acquiring fence makes known.
+        /// The times of all loaded messages, which an acquiring fence adds to those that the reader knows.
         var pending = View()
         var seen: [Int] = []
     }
