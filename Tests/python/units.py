@@ -208,7 +208,7 @@ class Values(unittest.TestCase):
                       {"step": math.inf}, {"type": "bool", "range": (0, 1)}, {"type": "data", "step": 1}, {"choices": ["a"]},
                       {"type": "uint8", "choices": {"a": 256}}, {"type": "uint8", "choices": ["a", "a"]},
                       {"type": "uint8", "choices": ["x" * 255] * 20}, {"type": "uint8", "choices": ["a", "b"], "range": (0, 0)},
-                      {"type": "string", "choices": [""]}):
+                      {"type": "string", "choices": [""]}, {"kind": "urgent"}, {"type": "bool", "kind": "other"}):
             with self.assertRaises(InvalidElement, msg=f"{wrong}"):
                 Element(**{"id": 1, "name": "Speed", "type": "float", **wrong})
         one, two = Element(1, "Caf\u00e9", "bool"), Element(2, "Cafe\u0301", "bool")
@@ -230,6 +230,18 @@ class Values(unittest.TestCase):
         flagged = struct.pack("<bBB", 3, 9, 0b01001100) + b"\1U\0\1\2\3"
         data = b"\1\3" + b"".join(struct.pack("<H", len(each)) + each for each in (entry, strange, flagged))
         self.assertEqual([each.name for each in Catalogue.decode(data)], ["S", "U"])
+
+    def test_kinds(self):
+        entry = struct.pack("<bBB", 1, 13, 0b1100) + b"\1S\0"
+
+        def read(rest):
+            return list(Catalogue.decode(b"\1\1" + struct.pack("<H", len(entry + rest)) + entry + rest))
+
+        stop = Element(1, "S", "bool", kind="urgent")
+        self.assertEqual(Catalogue([stop]).encode(), b"\1\1\x09\0" + entry + b"\2\1\2")
+        self.assertEqual(read(b"\2\1\2"), [stop])
+        for rest, kind in ((b"\2\1\1", "momentary"), (b"\2\2\2\7", "urgent"), (b"\2\1\3", "state"), (b"\2\0", "state"), (b"\2\1", "state")):
+            self.assertEqual(read(rest)[0].kind, kind, rest)
 
     def test_ranges_of_vectors(self):
         pad = Element(1, "P", "float2", range=(0, 0.5))

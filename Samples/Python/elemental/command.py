@@ -185,6 +185,7 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
                 transport=element.transport,
                 access=element.access,
                 latest=element.latest,
+                kind=element.kind,
                 unit=element.unit,
                 range=None if element.range is None else [element.value_type.bound(each) for each in element.range],
                 step=None if element.step is None else element.value_type.bound(element.step),

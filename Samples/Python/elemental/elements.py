@@ -12,7 +12,9 @@ from .errors import InvalidCatalogue, InvalidElement, InvalidValue, NotAChoice, 
 from .values import TYPES, TYPES_BY_CODE, Value, ValueType
 
 _UDP, _LATEST, _READ, _WRITE, _RANGE, _STEP, _CHOICES = (1 << bit for bit in range(7))
-_COMPONENT_RANGE = 1
+_COMPONENT_RANGE, _KIND = 1, 2
+KINDS = ("state", "momentary", "urgent")
+"""What a person does with an element; the place is the number on the wire."""
 MAXIMUM_CATALOGUE_BYTES = 1 << 20
 """What a client takes of a catalogue; a valid one has at most 593,666 bytes."""
 
@@ -40,6 +42,7 @@ class Element:
     - step: in which a control should move
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
+    - kind: "state"; of a bool also "momentary", a push button, or "urgent", an emergency stop
 
     Raises InvalidElement if the wire cannot carry that.
     """
@@ -54,6 +57,7 @@ class Element:
     step: Optional[float]
     choices: Tuple[Choice, ...]
     latest: bool
+    kind: str
 
     def __init__(
         self,
@@ -68,6 +72,7 @@ class Element:
         step: Optional[float] = None,
         choices: Union[Sequence[Choice], Sequence[str], Mapping[str, int], None] = None,
         latest: bool = False,
+        kind: str = "state",
     ) -> None:
         def store(field: str, value: object) -> None:
             object.__setattr__(self, field, value)
@@ -82,6 +87,7 @@ class Element:
         store("step", None if step is None else float(step))
         store("choices", _choices(type, choices))
         store("latest", latest)
+        store("kind", kind)
         self._check()
 
     def _check(self) -> None:
@@ -100,6 +106,10 @@ class Element:
             fail("a transport is 'tcp' or 'udp'")
         if self.access not in ("rw", "ro", "wo"):
             fail("an access is 'rw', 'ro' or 'wo'")
+        if self.kind not in KINDS:
+            fail(f"a kind is one of {', '.join(map(repr, KINDS))}")
+        if self.kind != "state" and self.type != "bool":
+            fail(f"only a bool is {self.kind}")
         if self.range is not None:
             if not (self.value_type.is_number or self.value_type.is_vector):
                 fail("only numbers and vectors have a range")
@@ -358,6 +368,8 @@ def _encode_entry(element: Element) -> bytes:
         entry += bytes([len(element.choices)])
         for choice in element.choices:
             entry += (kind.encode(choice.value) if kind.is_integer else b"") + text(choice.name)
+    if element.kind != "state":
+        entry += bytes([_KIND, 1, KINDS.index(element.kind)])
     return entry
 
 
@@ -381,6 +393,7 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
             choices.append(Choice(value if isinstance(value, int) else label, label))
     if flags & _CHOICES and (kind.is_integer or kind.name == "string") and not choices:
         raise InvalidElement(f"the choices of element {id} are missing")
+    purpose = "state"
     # Where choices end that were left out is not known, so neither is where extensions begin.
     if choices or not flags & _CHOICES:
         for tag, data in _extensions(reader):
@@ -389,6 +402,8 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
                     raise InvalidElement(f"the range of element {id} has {len(data)} bytes, not 16")
                 bounds = Reader(data)
                 limits = (bounds.double(), bounds.double())
+            elif tag == _KIND and kind.name == "bool":
+                purpose = KINDS[data[0]] if data and data[0] < len(KINDS) else "state"
     access = {_READ: "ro", _WRITE: "wo"}.get(flags & (_READ | _WRITE), "rw")
     if not flags & (_READ | _WRITE):
         raise InvalidElement(f"element {id} can neither be read nor written")
@@ -403,6 +418,7 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
         step=step,
         choices=choices,
         latest=bool(flags & _LATEST),
+        kind=purpose,
     )
 
 

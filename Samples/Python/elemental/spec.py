@@ -63,6 +63,8 @@ def parse_element(spec: str) -> Tuple[Element, Optional[str]]:
             options["transport"] = part
         elif part in ("rw", "ro", "wo"):
             options["access"] = part
+        elif part in ("momentary", "urgent"):
+            options["kind"] = part
         elif part == "latest":
             options["latest"] = True
         elif word == "unit":

@@ -91,6 +91,26 @@ extension Element {
     }
 }
 
+// What a person does with a bool.
+extension Element where Value == Bool {
+    /// The element as a push button, which is on for as long as somebody holds it.
+    ///
+    /// ```swift
+    /// static let horn = Element<Bool>(5, "Horn").momentary
+    /// static let stop = Element<Bool>(6, "Emergency stop").urgent
+    /// ```
+    public var momentary: Element { withKind(.momentary) }
+
+    /// The element as an emergency stop, which user interfaces show before all others.
+    public var urgent: Element { withKind(.urgent) }
+
+    private func withKind(_ kind: ElementKind) -> Element {
+        var fields = fields
+        fields.kind = kind
+        return Element(fields: fields)
+    }
+}
+
 extension Element {
     fileprivate static func table(
         _ choices: ElementChoices<Value>, _ id: Int, _ name: String, range: ClosedRange<Double>?

@@ -9,6 +9,7 @@ extension ElementCatalogue {
     private static let choicesFlag: UInt8 = 1 << 6
     // The tags of an entry's extensions.
     private static let componentRangeTag: UInt8 = 1
+    private static let kindTag: UInt8 = 2
 
     /// The version of the catalogue's form.
     static let formVersion: UInt8 = 1
@@ -19,7 +20,8 @@ extension ElementCatalogue {
     /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the
     /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
     /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write. Extensions follow, each
-    /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`.
+    /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`, the kind of a bool
+    /// that is no state `2 · 1 · kind UInt8`.
     public var wireBytes: [UInt8] {
         let count = wireByteCount
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -56,6 +58,7 @@ extension ElementCatalogue {
         var count = 5 + element.name.utf8ByteCount + element.unit.utf8ByteCount
         if element.range != nil { count += element.type.isVector ? 18 : 16 }
         if element.step != nil { count += 8 }
+        if element.kind != .state { count += 3 }
         guard let choices = element.fields.choices else { return count }
         count += 1
         let valueByteCount = element.type.fixedByteCount ?? 0
@@ -92,6 +95,12 @@ extension ElementCatalogue {
             part.put(range.upperBound.bitPattern, byteCount: 8)
         }
         if let step = element.step { part.put(step.bitPattern, byteCount: 8) }
+        // Nor has a bool.
+        if element.kind != .state {
+            part.put(kindTag)
+            part.put(1)
+            part.put(element.kind.rawValue)
+        }
         guard let choices else { return }
         part.put(UInt8(choices.list.count))
         for position in choices.list.indices {
@@ -149,13 +158,19 @@ extension ElementCatalogue {
         let choices = flags & choicesFlag != 0 ? try choices(&reader, type, name) : []
         // Where choices end that were left out is not known, so neither is where extensions begin.
         let hasExtensions = flags & choicesFlag == 0 || type.takesChoices
+        var kind = ElementKind.state
         while hasExtensions, let tag = reader.uint8(), let bytes = reader.countedBytes() {
-            guard tag == componentRangeTag, type.isVector else { continue }
-            var bounds = ByteReader(bytes)
-            guard let lower = bounds.double(), let upper = bounds.double(), bounds.isAtEnd, lower <= upper else {
-                throw invalid("the range of '\(name.excerpt)' is missing or inverted")
+            var content = ByteReader(bytes)
+            switch tag {
+            case componentRangeTag where type.isVector:
+                guard let lower = content.double(), let upper = content.double(), content.isAtEnd, lower <= upper else {
+                    throw invalid("the range of '\(name.excerpt)' is missing or inverted")
+                }
+                range = lower...upper
+            // A later version may know others, and say more of them.
+            case kindTag where type == .bool: kind = content.uint8().flatMap(ElementKind.init) ?? .state
+            default: continue
             }
-            range = lower...upper
         }
         var access: Access = []
         if flags & readFlag != 0 { access.insert(.read) }
@@ -164,7 +179,7 @@ extension ElementCatalogue {
             return try ElementDefinition(
                 id: Int(Int8(bitPattern: id)), name: name, type: type, transport: flags & udpFlag != 0 ? .udp : .tcp,
                 unit: unit, range: range, step: step, choices: choices, access: access,
-                latest: flags & latestFlag != 0)
+                latest: flags & latestFlag != 0, kind: kind)
         } catch {
             throw invalid(error.message)
         }

@@ -28,6 +28,25 @@ public struct Access: OptionSet, Sendable, Hashable {
     }
 }
 
+/// What a person does with an element.
+public enum ElementKind: UInt8, Sendable, Hashable, CaseIterable {
+    /// It keeps the value that it was set to.
+    case state = 0
+    /// A push button: on for as long as somebody holds it. Of a bool.
+    case momentary = 1
+    /// An emergency stop: shown before all others, and large. Setting it to on stops what moves. Of a bool.
+    case urgent = 2
+
+    /// `state`, `momentary` or `urgent`, as the command line writes it.
+    public var name: String {
+        switch self {
+        case .state: "state"
+        case .momentary: "momentary"
+        case .urgent: "urgent"
+        }
+    }
+}
+
 /// What both ends know about an element: its identifier, name and type, and what a user interface shows.
 ///
 /// A typed ``Element`` is a subclass: a catalogue's literal can hold elements of different types only if all of them
@@ -48,6 +67,7 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline let latest: Bool
         @usableFromInline var readers = Role.plain
         @usableFromInline var writers = Role.control
+        @usableFromInline var kind = ElementKind.state
 
         @inlinable var range: ClosedRange<Double>? { limits?.range }
         @inlinable var step: Double? { limits?.step }
@@ -109,18 +129,22 @@ public class ElementDefinition: @unchecked Sendable {
     /// The least role that may set the element, if it can be set at all: ``Role/control``, unless the definition
     /// names another. Who may not read may not write either. An ``SecurityPolicy/open`` service ignores it.
     @inlinable public final var writers: Role { fields.writers }
+    /// What a person does with the element; a hint for user interfaces.
+    @inlinable public final var kind: ElementKind { fields.kind }
 
     /// A definition, checked.
     ///
     /// - Parameters:
     ///   - readers: the least role that reads the element; see ``readers``.
     ///   - writers: the least role that sets it; see ``writers``.
+    ///   - kind: what a person does with it; of a bool any, of other types ``ElementKind/state``.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
     ///   wrong.
     public convenience init(
         id: Int, name: String, type: ElementType, transport: Transport = .tcp, unit: String = "",
         range: ClosedRange<Double>? = nil, step: Double? = nil, choices: [ElementChoice] = [],
-        access: Access = .readWrite, latest: Bool = false, readers: Role = .plain, writers: Role = .control
+        access: Access = .readWrite, latest: Bool = false, readers: Role = .plain, writers: Role = .control,
+        kind: ElementKind = .state
     ) throws(WireError) {
         let table: ChoiceTable?
         do throws(ChoiceTable.Problem) {
@@ -130,7 +154,7 @@ public class ElementDefinition: @unchecked Sendable {
         }
         try self.init(
             checking: id, name, type: type, transport: transport, unit: unit, range: range, step: step, choices: table,
-            access: access, latest: latest, readers: readers, writers: writers)
+            access: access, latest: latest, readers: readers, writers: writers, kind: kind)
     }
 
     /// A definition whose choices are already checked, so that a device's program without choices does not link the
@@ -138,15 +162,17 @@ public class ElementDefinition: @unchecked Sendable {
     convenience init(
         checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
         range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool,
-        readers: Role = .plain, writers: Role = .control
+        readers: Role = .plain, writers: Role = .control, kind: ElementKind = .state
     ) throws(WireError) {
         if let problem = Self.problem(id, name, type: type, unit: unit, range: range, step: step, access: access) {
             throw Self.invalid(id, name, problem.text)
         }
+        guard kind == .state || type == .bool else { throw Self.invalid(id, name, Problem.kind(kind).text) }
         self.init(
             fields: Fields(
                 name: name, unit: unit, limits: .ifAny(range, step, choices), id: Int8(id), type: type,
-                transport: transport, access: access, latest: latest, readers: readers, writers: writers))
+                transport: transport, access: access, latest: latest, readers: readers, writers: writers,
+                kind: kind))
     }
 
     /// What is wrong with a definition, without a text: a device that gets its definitions from its program needs none.
@@ -158,6 +184,7 @@ public class ElementDefinition: @unchecked Sendable {
         case bounds
         case step
         case access
+        case kind(ElementKind)
 
         /// The problem for a person.
         var text: String {
@@ -170,6 +197,7 @@ public class ElementDefinition: @unchecked Sendable {
             case .bounds: "the bounds of a range are finite numbers"
             case .step: "a step is a finite number above 0"
             case .access: "access is read, write or both"
+            case .kind(let kind): "only a bool is \(kind.name)"
             }
         }
     }

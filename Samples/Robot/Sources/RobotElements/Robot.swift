@@ -19,7 +19,7 @@ public enum Robot {
     public static let pose = Element<JSON<Pose>>(6, "Pose", transport: .udp, access: .read, latest: true)
     public static let name = Element<String>(7, "Name")
     /// While true, the robot does not move. Over TCP, because it must arrive.
-    public static let emergencyStop = Element<Bool>(8, "Emergency stop")
+    public static let emergencyStop = Element<Bool>(8, "Emergency stop").urgent
     /// Whether somebody steers. It becomes false when no motion has come for 200 ms, and the robot stops.
     public static let isDriven = Element<Bool>(9, "Driven", access: .read)
     /// What the robot sees, ten times a second, a BMP file of 20 kB. Whoever is too slow for all pictures gets the newest.

@@ -24,6 +24,8 @@ struct PublishCommand: ReportingCommand {
               udp           values travel in datagrams
               latest        only the newest unsent value is kept
               ro, wo        read-only, write-only for clients
+              momentary     a push button: a bool that is on while somebody holds it
+              urgent        an emergency stop: a bool that pages show first and large
               readers ROLE  the least role that reads it: plain (the default), observe,
                             control or admin
               writers ROLE  the least role that sets it; control by default. An open

@@ -7,7 +7,8 @@ import ElementalWire
 /// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
 struct ElementSpecOptions: Sendable {
     static let form =
-        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo][:readers ROLE][:writers ROLE]"
+        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo][:momentary|:urgent]"
+        + "[:readers ROLE][:writers ROLE]"
 
     private(set) var transport: Transport?
     private(set) var access: Access?
@@ -18,6 +19,7 @@ struct ElementSpecOptions: Sendable {
     private(set) var choices: [ElementChoice]?
     private(set) var readers: Role?
     private(set) var writers: Role?
+    private(set) var kind: ElementKind?
 
     init(_ words: some Sequence<Substring>, of type: ElementType) throws {
         for word in words {
@@ -28,6 +30,8 @@ struct ElementSpecOptions: Sendable {
             case "rw" where word == "rw": try set(\.access, .readWrite, word)
             case "ro" where word == "ro": try set(\.access, .read, word)
             case "wo" where word == "wo": try set(\.access, .write, word)
+            case "momentary" where word == "momentary": try set(\.kind, .momentary, word)
+            case "urgent" where word == "urgent": try set(\.kind, .urgent, word)
             case "latest" where word == "latest":
                 guard !latest else { throw Self.repeated(word) }
                 latest = true
@@ -42,8 +46,8 @@ struct ElementSpecOptions: Sendable {
                 guard let dots = word.firstRange(of: "...") else {
                     throw ValidationError(
                         word,
-                        "is none of udp, latest, rw, ro, wo, LOW...HIGH, 'step N', 'unit U', 'choices A,B…', "
-                            + "'readers ROLE' and 'writers ROLE'")
+                        "is none of udp, latest, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
+                            + "'choices A,B…', 'readers ROLE' and 'writers ROLE'")
                 }
                 // A vector's range is that of each component, which is a float.
                 let boundType: ElementType = type.isVector ? .float : type
