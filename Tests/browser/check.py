@@ -17,6 +17,7 @@ sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import scenarios  # noqa: E402
 import scenarios_control  # noqa: E402
 import scenarios_lasting  # noqa: E402
+import scenarios_list  # noqa: E402
 import scenarios_look  # noqa: E402
 import scenarios_safety  # noqa: E402
 from pages import Browser  # noqa: E402
@@ -26,6 +27,9 @@ SCENARIOS = {
     "controls": scenarios_control.controls,
     "together": scenarios_control.together,
     "commodore": scenarios_control.commodore,
+    "services": scenarios_list.services,
+    "kinds": scenarios_list.kinds,
+    "nothing": scenarios_list.nothing,
     "restart": scenarios_lasting.restart,
     "asleep": scenarios_lasting.asleep,
     "pairing": scenarios_safety.pairing,

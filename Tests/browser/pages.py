@@ -4,9 +4,9 @@ import contextlib
 import mimetypes
 import os
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Error, TimeoutError, expect, sync_playwright
 
-from waits import Log, patience
+from waits import Log, patience, until
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "device_scale_factor": 2, "is_mobile": True, "has_touch": True}
 DESKTOP = {"viewport": {"width": 1280, "height": 800}}
@@ -82,7 +82,12 @@ class Browser:
             socket.on("close", lambda _: self.log.add("a socket closes"))
 
         page.on("pageerror", lambda error: failed(str(error)))
-        page.on("console", lambda message: message.type == "error" and "WebSocket" not in message.text and failed(message.text))
+        def said(message):
+            # The browser fetches the icon when it likes, perhaps after the dashboard has ended.
+            if message.type == "error" and "WebSocket" not in message.text and not message.location["url"].endswith("/icon.svg"):
+                failed(message.text)
+
+        page.on("console", said)
         page.on("websocket", opened)
 
     def _from_folder(self, route):
@@ -92,7 +97,12 @@ class Browser:
         if not os.path.isfile(path):
             route.continue_()
             return
-        answer = route.fetch()
+        try:
+            answer = route.fetch()
+        except Error:
+            # The dashboard has ended.
+            route.abort()
+            return
         if answer.status not in (200, 404):
             route.fulfill(response=answer)
             return
@@ -105,18 +115,28 @@ def live(page):
 
 
 def card(page, name):
-    """An open service's card."""
+    """The open service's panel."""
     return page.get_by_role("article", name=name, exact=True)
 
 
 def choose(page, name):
-    """Opens a service by its button in the list, if it is not open, and returns its card."""
-    button = page.get_by_role("navigation").get_by_role("button", name=name)
-    expect(button).to_be_visible()
-    if button.get_attribute("aria-pressed") != "true":
-        button.click()
-        expect(button).to_have_attribute("aria-pressed", "true")
-    return card(page, name)
+    """Opens a service by its link in the list, if it is not open, and returns its panel. On a phone the list is a screen of
+    its own, and a page with one service opens that by itself: what is there now is taken, until the panel is."""
+    panel = card(page, name)
+    link = page.get_by_role("navigation").get_by_role("link", name=name)
+    back = page.get_by_role("button", name="All services")
+
+    def is_open():
+        for each in (panel, link, back):
+            if each.first.is_visible():
+                with contextlib.suppress(TimeoutError):
+                    if each is not panel:
+                        each.first.click(timeout=1000)
+                break
+        return panel.is_visible()
+
+    until(is_open, f"the panel of {name}")
+    return panel
 
 
 def reading(card, name):

@@ -13,6 +13,7 @@ ELEMENTS = [
     "4:Mode:uint8:choices 0 steady,1 candle,2 a mode whose name is much too long for the narrowest of phones=0", "5:Label:string=hello", "6:Drive:float2:udp=0,0", "7:Colour:float3=0,0,0",
     "8:Power with a name that is rather long for a phone:double:unit W:ro=7.5", "9:Pose:float4x4:ro=1,0,0,0,0,1,0,0,0,0,1,0,0.5,0.25,0,1",
     "10:Tilt:float4:ro=1,2,3,4", "11:Blob:data:ro=00112233", "12:Ticks:int64=-9223372036854775808",
+    "13:Horn:bool:momentary", "14:Stop:bool:urgent=off", "15:Heading:float:-180...180:unit °",
 ]
 
 
@@ -26,18 +27,23 @@ def accessibility(bed, browser, ok):
         for scheme in schemes if is_all() else schemes[:1]:
             page = browser.open(dashboard.url, {"viewport": {"width": width, "height": height}}, color_scheme=scheme,
                                 reduced_motion="reduce")
-            for service in (lamp, vault, gone):
-                choose(page, service.place)
-            expect(choose(page, gone.place).get_by_role("switch", name="Light")).to_be_visible()
-            choose(page, lamp.place).get_by_role("button", name="Plot of Power").click()
-            looks_well(page, f"{width} pixels, {scheme}")
+            where = f"{width} pixels, {scheme}"
+            for telling in ("Power with a name", "Brightness"):
+                expect(page.get_by_role("navigation").get_by_text(telling)).to_be_visible()
+            looks_well(page, f"{where}, the list")
+            choose(page, vault.place)
+            looks_well(page, f"{where}, a service that needs pairing")
+            panel = choose(page, lamp.place)
+            panel.get_by_role("button", name="Plot of Power").click()
+            panel.get_by_text("About this service").click()
+            looks_well(page, f"{where}, a service")
             page.context.close()
         ok(f"{width} pixels: axe finds nothing, nothing is cut off, targets are large")
     page = browser.open(dashboard.url)
-    for service in (lamp, vault, gone):
-        choose(page, service.place)
+    panel = choose(page, gone.place)
+    expect(panel.get_by_role("switch", name="Light")).to_be_visible()
     gone.end()
-    expect(choose(page, gone.place).get_by_role("switch", name="Light")).to_be_disabled()
+    expect(panel.get_by_role("switch", name="Light")).to_be_disabled()
     looks_well(page, "with a service that has gone")
     ok("what is away is still readable")
     keyboard(page, lamp, ok)
@@ -59,7 +65,7 @@ def looks_well(page, where):
 
 
 def keyboard(page, lamp, ok):
-    """Closes and opens a service and sets its elements with keys alone, following the focus."""
+    """Finds and opens a service and sets its elements with keys alone, following the focus."""
     def focused():
         return page.evaluate("""() => { const node = document.activeElement;
             return (node.getAttribute('aria-label') ?? node.textContent) + '/' + (node.getAttribute('role') ?? node.localName); }""")
@@ -71,13 +77,16 @@ def keyboard(page, lamp, ok):
                 return
         raise Failure(f"the tabulator does not lead to {name}")
 
-    page.locator("body").press("Home")
-    go_to(lamp.place)
-    page.keyboard.press("Enter")
-    expect(page.get_by_role("article", name=lamp.place)).to_have_count(0)
+    page.locator("body").press("/")
+    page.keyboard.type(lamp.place)
+    expect(page.get_by_role("navigation").get_by_role("listitem")).to_have_count(1)
+    page.keyboard.press("ArrowDown")
+    if not focused().startswith(lamp.place):
+        raise Failure(f"the arrow leads to {focused()}")
     page.keyboard.press("Enter")
     expect(page.get_by_role("article", name=lamp.place).get_by_role("switch", name="Light")).to_be_enabled()
     for name, key, element, matches in (
+            ("Stop/button", "Enter", "Stop", lambda value: value is True),
             ("Light/switch", "Space", "Light", lambda value: value is True),
             ("Brightness/spinbutton", "ArrowUp", "Brightness", lambda value: value != 100),
             ("Brightness/input", "End", "Brightness", lambda value: value == 100),

@@ -116,7 +116,8 @@ struct BoardBoundTests {
             try slow.send(#"{"t":"open","keys":[\#(slow.key),\#(other.key)]}"#)
             _ = try await slow.socket.next("catalogue") { $0.number("key") == Double(other.key) }
             _ = try await slow.socket.next("values") { values in
-                OpenPage(socket: slow.socket, hello: slow.hello, key: other.key).value(values, 1) as? Double == 0.5
+                OpenPage(socket: slow.socket, hello: slow.hello, service: slow.service, key: other.key).value(values, 1)
+                    as? Double == 0.5
             }
         }
         await lamp.stop()

@@ -81,7 +81,8 @@ struct DashboardFixture: Sendable {
         let service = try await socket.next("service") {
             $0["state"] == Optional(state) && (servicePort == nil || $0.number("port") == servicePort.map(Double.init))
         }
-        return OpenPage(socket: socket, hello: hello, key: Int(try #require(service.number("key"))))
+        return OpenPage(
+            socket: socket, hello: hello, service: service, key: Int(try #require(service.number("key"))))
     }
 
     /// A page that shows the service.
@@ -97,6 +98,7 @@ struct DashboardFixture: Sendable {
 struct OpenPage: Sendable {
     let socket: PageSocket
     let hello: JSONLine
+    let service: JSONLine
     /// The service's number.
     let key: Int
 

@@ -24,7 +24,7 @@ struct PageFilesTests {
     /// A phone in a slow network loads them, and they are part of every program.
     @Test
     func theyAreSmall() {
-        #expect(DashboardServer.files.values.reduce(0) { $0 + $1.bytes.readableBytes } <= 100_000)
+        #expect(DashboardServer.files.values.reduce(0) { $0 + $1.bytes.readableBytes } <= 160_000)
     }
 
     /// The page works where there is no way to anywhere else. The one address in it is the name of SVG.

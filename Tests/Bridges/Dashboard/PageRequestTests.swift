@@ -11,6 +11,7 @@ struct PageRequestTests {
         (#"{"t":"hello"}"#, PageRequest.hello(token: nil)),
         (#"{"t":"hello","token":"abc"}"#, .hello(token: "abc")),
         (#"{"t":"open","keys":[3,5,3]}"#, .open([3, 5])),
+        (#"{"t":"list","on":true}"#, .list(true)),
         (#"{"t":"set","key":3,"id":1,"value":0.5,"n":12}"#, .set(service: 3, element: 1, .number(0.5), number: 12)),
         (#"{"t":"set","key":3,"id":1,"value":true}"#, .set(service: 3, element: 1, .bool(true), number: nil)),
         (#"{"t":"set","key":3,"id":1,"value":"on"}"#, .set(service: 3, element: 1, .text("on"), number: nil)),
@@ -27,7 +28,8 @@ struct PageRequestTests {
     }
 
     @Test(arguments: [
-        "", "{", "[]", "null", "7", #"{"t":"other"}"#, #"{"keys":[1]}"#, #"{"t":"open"}"#, #"{"t":"open","keys":[-1]}"#,
+        "", "{", "[]", "null", "7", #"{"t":"other"}"#, #"{"t":"list"}"#, #"{"keys":[1]}"#, #"{"t":"open"}"#,
+        #"{"t":"open","keys":[-1]}"#,
         #"{"t":"open","keys":[4294967296]}"#, #"{"t":"set","key":3,"id":1}"#, #"{"t":"set","key":3,"id":-2,"value":1}"#,
         #"{"t":"set","key":3,"id":128,"value":1}"#, #"{"t":"set","key":3,"id":1,"value":{"a":1}}"#,
         #"{"t":"set","key":3,"id":1,"value":[[1]]}"#, #"{"t":"pair","key":3}"#, #"{"t":"pair","key":3,"code":7}"#,

@@ -8,7 +8,7 @@ struct BrowserTests {
     @Test(
         .backstop,
         arguments: [
-            ["controls", "readonly", "commodore"], ["restart", "together", "pairing"],
+            ["controls", "readonly", "commodore", "kinds"], ["restart", "together", "pairing", "services", "nothing"],
             ["asleep", "attacks", "keychanged", "accessibility"],
         ])
     func thePageInABrowser(_ scenarios: [String]) async throws {

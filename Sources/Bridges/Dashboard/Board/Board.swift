@@ -11,6 +11,7 @@ internal import WebServer
 /// pages in ticks, at most 20 a second. A page that is slower than that is sent them when it has room.
 final class Board {
     static let interval = Duration.milliseconds(50)
+    static let tellingInterval = Duration.seconds(1)
 
     let eventLoop: any EventLoop
     let policy: BoardPolicy
@@ -25,10 +26,10 @@ final class Board {
     private var changed: [BoardService] = []
     private var viewers: [UInt64: Viewer] = [:]
     private let ticks: Rounds
-    /// Why services are not found, or not all of them shown.
-    private var notices = (browsing: String?.none, excess: String?.none) {
-        didSet { tell(PageMessage.notice(notice)) }
-    }
+    /// Telling values that have changed, by their services' numbers, for pages that show the list.
+    private var tellingDue: [UInt32: Set<Int8>] = [:]
+    private let tellingRounds: Rounds
+    private var notices: [PageMessage.Notice: String] = [:]
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
 
@@ -43,7 +44,9 @@ final class Board {
         self.helloTimeout = TimeAmount(helloTimeout)
         self.eventLoop = eventLoop
         ticks = Rounds(every: Self.interval, on: eventLoop)
+        tellingRounds = Rounds(every: Self.tellingInterval, on: eventLoop)
         ticks.onRound = { [weak self] in self?.tick() }
+        tellingRounds.onRound = { [weak self] in self?.tellChanges() }
     }
 
     // MARK: - Pages
@@ -72,6 +75,7 @@ final class Board {
     func end() -> [Task<Void, Never>] {
         hasEnded = true
         ticks.end()
+        tellingRounds.end()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         tell(PageMessage.bye("the dashboard ends"))
@@ -99,6 +103,11 @@ final class Board {
             viewer.asked = numbers
             viewer.closed.formUnion(viewer.shown.subtracting(numbers))
             ticks.ask()
+        case .list(let isShown):
+            guard isShown != viewer.isListing else { return }
+            viewer.isListing = isShown
+            viewer.lacksTelling = isShown
+            ticks.ask()
         case .set(let service, let id, let value, let number): set(service, id, value, number, for: viewer)
         case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
         case .ping(let number): viewer.socket.send(PageMessage.pong(number))
@@ -114,12 +123,12 @@ final class Board {
         case .tooMany: return viewer.socket.close(code: 1008, reason: "too many tokens")
         }
         viewer.isAdmitted = true
-        viewer.socket.send(PageMessage.hello(policy, host: host))
+        viewer.socket.send(PageMessage.hello(policy, host: host, targets: sessions.targets))
         for service in services.values.sorted(by: { $0.key < $1.key }) {
             viewer.socket.send(PageMessage.service(service, policy))
         }
         viewer.socket.send(PageMessage.listed)
-        if let notice { viewer.socket.send(PageMessage.notice(notice)) }
+        for (notice, text) in notices { viewer.socket.send(PageMessage.notice(notice, text)) }
     }
 
     // MARK: - Values
@@ -134,7 +143,9 @@ final class Board {
     }
 
     private func tick() {
+        let isListed = viewers.values.contains { $0.isListing }
         for service in changed {
+            if isListed { note(service.tellingIDs.intersection(service.changed), of: service.number) }
             for viewer in viewers(of: service) where viewer.due[service.number]?.formUnion(service.changed) == nil {
                 viewer.due[service.number] = service.changed
             }
@@ -145,6 +156,38 @@ final class Board {
             if let numbers = viewer.asked.take() { open(numbers, for: viewer) }
             catchUp(viewer)
         }
+    }
+
+    private func note(_ telling: Set<Int8>, of number: UInt32) {
+        guard !telling.isEmpty else { return }
+        tellingDue[number, default: []].formUnion(telling)
+        tellingRounds.ask()
+    }
+
+    /// Tells pages that show the list what has changed there: the same message to all that have room for it.
+    private func tellChanges() {
+        let frames = tellingFrames(tellingDue)
+        tellingDue = [:]
+        for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
+            // What one has no room for comes whole when it has.
+            guard viewer.socket.isWritable else {
+                viewer.lacksTelling = true
+                continue
+            }
+            for frame in frames { viewer.socket.send(frame) }
+        }
+    }
+
+    private func tellingFrames(_ due: [UInt32: Set<Int8>]) -> [EncodedFrame] {
+        var message = ValuesMessage(.telling)
+        var frames: [EncodedFrame] = []
+        for (number, ids) in due.sorted(by: { $0.key < $1.key }) {
+            guard let service = services[number] else { continue }
+            for id in ids { message.add(service.tellingText(of: id), of: id, number) }
+            if message.isFull { message.finish().map { frames.append($0) } }
+        }
+        message.finish().map { frames.append($0) }
+        return frames
     }
 
     /// Shows a page the services that it asks for: what it did not show before comes whole.
@@ -162,12 +205,16 @@ final class Board {
     /// Sends a page what it is yet to be sent, as far as there is room.
     private func catchUp(_ viewer: Viewer) {
         let socket = viewer.socket
+        if viewer.lacksTelling, socket.isWritable {
+            viewer.lacksTelling = false
+            for frame in tellingFrames(services.mapValues(\.tellingIDs)) { socket.send(frame) }
+        }
         for number in viewer.dueCatalogues.sorted() {
             guard socket.isWritable else { return }
             viewer.dueCatalogues.remove(number)
             if let catalogue = services[number]?.catalogueMessage(policy) { socket.send(catalogue) }
         }
-        var message = ValuesMessage()
+        var message = ValuesMessage(.values)
         // These may be long, so that they come last.
         var data: [(number: UInt32, id: Int8, frame: EncodedFrame)] = []
         while socket.isWritable, let (number, ids) = viewer.due.popFirst() {
@@ -203,22 +250,25 @@ final class Board {
         case .state(let key, .gone):
             guard let service = known.removeValue(forKey: key) else { return }
             services[service.number] = nil
+            tellingDue[service.number] = nil
             tell(PageMessage.gone(service.number))
             for viewer in viewers.values { viewer.forget(service.number) }
         case .state(let key, let state): note(state, of: service(of: key))
         case .browsingFailed(let error, let delay):
-            notices.browsing = "\(error.message); the next attempt follows in \(delay.components.seconds) s"
-        case .browsingWorks: notices.browsing = nil
+            set(.discovery, "\(error.message); the next attempt follows in \(delay.components.seconds) s")
+        case .browsingWorks: set(.discovery, nil)
         case .tooMany(let count):
-            notices.excess =
-                count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should"
+            set(
+                .excess,
+                count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should")
         case .leftOut, .roundTrip: break
         }
     }
 
-    private var notice: String? {
-        let texts = [notices.browsing, notices.excess].compactMap { $0 }
-        return texts.isEmpty ? nil : texts.joined(separator: ". ")
+    private func set(_ notice: PageMessage.Notice, _ text: String?) {
+        guard notices[notice] != text else { return }
+        notices[notice] = text
+        tell(PageMessage.notice(notice, text))
     }
 
     private func service(of key: ServiceKey) -> BoardService {
@@ -258,6 +308,7 @@ final class Board {
             }
         }
         guard isOther else { return }
+        tellingDue[service.number] = nil
         for viewer in viewers(of: service) {
             viewer.due[service.number] = nil
             viewer.dueCatalogues.insert(service.number)

@@ -29,15 +29,23 @@ final class BoardService {
     /// Longer texts too.
     static let maximumTextByteCount = 64 << 10
 
+    /// Texts longer than this, in bytes of JSON, are not in the list.
+    static let maximumTellingByteCount = 256
+
     /// The number by which pages name the service.
     let number: UInt32
     let key: ServiceKey
     var place: ServicePlace?
     private(set) var state = FollowedState.connecting
+    /// Since when it is in a state of that code.
+    private(set) var since = ContinuousClock.now
     private(set) var device: ElementalDevice?
     private(set) var catalogue: ElementCatalogue?
     private var values: [Int8: Held] = [:]
     var changed: Set<Int8> = []
+    /// What the list shows of it.
+    private(set) var telling: [ElementDefinition] = []
+    private(set) var tellingIDs: Set<Int8> = []
     /// Elements whose value is one that a page has set, and of which the service has said nothing since.
     private var own: Set<Int8> = []
     /// Elements whose value is from before the connection was made anew.
@@ -100,13 +108,19 @@ final class BoardService {
 
     /// - Returns: whether its elements are others than before.
     func take(_ state: FollowedState) -> Bool {
+        let before = code
         self.state = state
+        if code != before { since = .now }
         guard case .connected(let device, let catalogue) = state else { return false }
         let isOther = self.catalogue != catalogue
         self.device = device
         self.catalogue = catalogue
         catalogueFrame = nil
-        if isOther { values = [:] }
+        if isOther {
+            values = [:]
+            telling = catalogue.telling
+            tellingIDs = Set(telling.map(\.id))
+        }
         // Its values follow.
         outdated = Set(values.keys)
         changed = []
@@ -171,6 +185,12 @@ final class BoardService {
         let frame = catalogueFrame ?? PageMessage.catalogue(catalogue, of: number, policy)
         catalogueFrame = frame
         return frame
+    }
+
+    /// An element's value for the list, which has no room for long texts.
+    func tellingText(of id: Int8) -> ByteBuffer {
+        if case .text(let text) = content(of: id), text.readableBytes <= Self.maximumTellingByteCount { return text }
+        return ByteBuffer(string: "null")
     }
 
     func content(of id: Int8) -> Content {

@@ -7,12 +7,22 @@ internal import WebServer
 
 /// What a page is told, each a JSON object with its kind as `t`.
 enum PageMessage {
-    static func hello(_ policy: BoardPolicy, host: String) -> EncodedFrame {
+    /// What the page says above everything else, by its name on the page.
+    enum Notice: String {
+        /// Services are not looked for, and why.
+        case discovery
+        /// There are more services than are shown.
+        case excess
+    }
+
+    /// - Parameter targets: what the page is limited to; empty for all services.
+    static func hello(_ policy: BoardPolicy, host: String, targets: [String]) -> EncodedFrame {
         frame(
             "hello",
             [
                 ("version", .integer(1)), ("host", .string(host)), ("control", .bool(policy.allowsControl)),
                 ("pairing", .bool(policy.allowsControl)), ("why", .optional(policy.reason)),
+                ("targets", .array(targets.map { .string($0) })),
             ])
     }
 
@@ -20,7 +30,10 @@ enum PageMessage {
 
     static func gone(_ number: UInt32) -> EncodedFrame { frame("gone", of: number, []) }
 
-    static func notice(_ text: String?) -> EncodedFrame { frame("notice", [("text", .optional(text))]) }
+    /// - Parameter text: `nil` where it holds no longer.
+    static func notice(_ notice: Notice, _ text: String?) -> EncodedFrame {
+        frame("notice", [("kind", .string(notice.rawValue)), ("text", .optional(text))])
+    }
 
     static func catalogue(_ elements: ElementCatalogue, of number: UInt32, _ policy: BoardPolicy) -> EncodedFrame {
         frame(
@@ -91,6 +104,8 @@ extension PageMessage {
                 ("role", .optional(service.role?.rawValue)), ("state", .string(service.code)),
                 ("why", .optional(service.reason(policy))),
                 ("canPair", .bool(policy.allowsControl && service.canPair)),
+                ("seconds", .integer(Int((ContinuousClock.now - service.since).components.seconds))),
+                ("telling", .array(service.telling.map { $0.pageText(isSettable: false) })),
             ])
     }
 }
@@ -106,7 +121,7 @@ extension ElementDefinition {
             ("transport", .string(transport.rawValue)), ("unit", .string(unit)),
             ("range", range.map { .array([number($0.lowerBound), number($0.upperBound)]) } ?? .null),
             ("step", step.map(number) ?? .null), ("choices", choices.isEmpty ? .null : .array(choices)),
-            ("access", .string(access.abbreviation)), ("latest", .bool(latest)),
+            ("access", .string(access.abbreviation)), ("kind", .string(kind.name)),
             ("settable", .bool(isSettable && type != .data && access.contains(.write))),
         ])
     }

@@ -13,6 +13,8 @@ enum PageRequest: Sendable, Equatable {
     case hello(token: String?)
     /// The services whose values are wanted, instead of those of before.
     case open(Set<UInt32>)
+    /// Whether the page shows the list of services, with each one's telling values.
+    case list(Bool)
     /// Sets an element; the number comes back with a refusal.
     case set(service: UInt32, element: Int8, PageValue, number: Int?)
     /// Pairs with a service by the code that it shows, under that name or the page's usual one.
@@ -29,6 +31,9 @@ enum PageRequest: Sendable, Equatable {
         case "open":
             guard let keys = fields.keys, keys.count <= Self.maximumOpenCount else { return nil }
             self = .open(Set(keys))
+        case "list":
+            guard let isShown = fields.on else { return nil }
+            self = .list(isShown)
         case "set":
             guard let key = fields.key, let id = fields.id, id >= 0, let value = fields.value else { return nil }
             self = .set(service: key, element: id, value, number: fields.n)
@@ -44,6 +49,7 @@ enum PageRequest: Sendable, Equatable {
         let t: String
         let token: String?
         let keys: [UInt32]?
+        let on: Bool?
         let key: UInt32?
         let id: Int8?
         let value: PageValue?

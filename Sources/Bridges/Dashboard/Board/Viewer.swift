@@ -17,6 +17,10 @@ final class Viewer {
     /// Services whose elements it is yet to be told.
     var dueCatalogues: Set<UInt32> = []
     var isPairing = false
+    /// Whether it shows the list of services.
+    var isListing = false
+    /// Whether it is yet to be sent all services' telling values.
+    var lacksTelling = false
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
@@ -29,18 +33,28 @@ final class Viewer {
 
 /// Values of any services in a message for a page.
 struct ValuesMessage {
+    enum Kind: String {
+        /// Values of a service that the page shows.
+        case values
+        /// Telling values, for the list.
+        case telling
+    }
+
     /// A message with this many bytes takes no further values, so that a page with little room gets some of them at least.
     private static let size = 128 << 10
 
+    private let kind: Kind
     private var text = ByteBuffer()
     private var last: UInt32?
+
+    init(_ kind: Kind) { self.kind = kind }
 
     var isFull: Bool { text.readableBytes >= Self.size }
 
     mutating func add(_ value: ByteBuffer, of id: Int8, _ service: UInt32) {
         if last == nil {
             let clock = NIODeadline.now().uptimeNanoseconds / 1_000_000
-            text.writeString("{\"t\":\"values\",\"c\":\(clock),\"v\":{\"\(service)\":{")
+            text.writeString("{\"t\":\"\(kind.rawValue)\",\"c\":\(clock),\"v\":{\"\(service)\":{")
         } else if last != service {
             text.writeString("},\"\(service)\":{")
         } else {

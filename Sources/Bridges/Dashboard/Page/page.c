@@ -4,8 +4,17 @@
 // version of C.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-static const unsigned char card_js[] = {
-#embed "files/card.js"
+static const unsigned char icon_svg[] = {
+#embed "files/icon.svg"
+};
+static const unsigned char index_html[] = {
+#embed "files/index.html"
+};
+static const unsigned char style_css[] = {
+#embed "files/style.css"
+};
+static const unsigned char address_js[] = {
+#embed "files/address.js"
 };
 static const unsigned char commodore_js[] = {
 #embed "files/commodore.js"
@@ -16,17 +25,14 @@ static const unsigned char control_js[] = {
 static const unsigned char controls_js[] = {
 #embed "files/controls.js"
 };
+static const unsigned char details_js[] = {
+#embed "files/details.js"
+};
 static const unsigned char dom_js[] = {
 #embed "files/dom.js"
 };
 static const unsigned char frame_js[] = {
 #embed "files/frame.js"
-};
-static const unsigned char icon_svg[] = {
-#embed "files/icon.svg"
-};
-static const unsigned char index_html[] = {
-#embed "files/index.html"
 };
 static const unsigned char link_js[] = {
 #embed "files/link.js"
@@ -34,11 +40,17 @@ static const unsigned char link_js[] = {
 static const unsigned char main_js[] = {
 #embed "files/main.js"
 };
+static const unsigned char memory_js[] = {
+#embed "files/memory.js"
+};
 static const unsigned char number_js[] = {
 #embed "files/number.js"
 };
 static const unsigned char pairing_js[] = {
 #embed "files/pairing.js"
+};
+static const unsigned char panel_js[] = {
+#embed "files/panel.js"
 };
 static const unsigned char picture_js[] = {
 #embed "files/picture.js"
@@ -55,11 +67,11 @@ static const unsigned char series_js[] = {
 static const unsigned char services_js[] = {
 #embed "files/services.js"
 };
+static const unsigned char states_js[] = {
+#embed "files/states.js"
+};
 static const unsigned char store_js[] = {
 #embed "files/store.js"
-};
-static const unsigned char style_css[] = {
-#embed "files/style.css"
 };
 static const unsigned char text_js[] = {
 #embed "files/text.js"
@@ -78,21 +90,25 @@ static const struct dashboard_page_file files[] = {
     FILE_AT("/", "text/html; charset=utf-8", index_html),
     FILE_AT("/icon.svg", "image/svg+xml", icon_svg),
     FILE_AT("/style.css", "text/css; charset=utf-8", style_css),
-    MODULE("/card.js", card_js),
+    MODULE("/address.js", address_js),
     MODULE("/commodore.js", commodore_js),
     MODULE("/control.js", control_js),
     MODULE("/controls.js", controls_js),
+    MODULE("/details.js", details_js),
     MODULE("/dom.js", dom_js),
     MODULE("/frame.js", frame_js),
     MODULE("/link.js", link_js),
     MODULE("/main.js", main_js),
+    MODULE("/memory.js", memory_js),
     MODULE("/number.js", number_js),
     MODULE("/pairing.js", pairing_js),
+    MODULE("/panel.js", panel_js),
     MODULE("/picture.js", picture_js),
     MODULE("/plot.js", plot_js),
     MODULE("/reading.js", reading_js),
     MODULE("/series.js", series_js),
     MODULE("/services.js", services_js),
+    MODULE("/states.js", states_js),
     MODULE("/store.js", store_js),
     MODULE("/text.js", text_js),
     MODULE("/values.js", values_js),

@@ -50,6 +50,8 @@ public final class Follower: Sendable {
     /// The options.
     public let options: FollowerOptions
     let subjects: [ServiceSubject]
+    /// The services' names and addresses that are followed, as people write them; empty for all services.
+    package var targets: [String] { subjects.compactMap(\.target) }
     let state = Locked(State())
     let memory: ByteBudget
 

@@ -52,4 +52,12 @@ public enum ServiceSubject: Sendable, Hashable {
     case service(String, name: String? = nil)
     /// What answers there. A name in .local has to be one that the system resolves.
     case address(host: String, port: Int)
+
+    var target: String? {
+        switch self {
+        case .all: nil
+        case .service(let service, let name): name.map { "\(service)/\($0)" } ?? service
+        case .address(let host, let port): host.withPort(port)
+        }
+    }
 }

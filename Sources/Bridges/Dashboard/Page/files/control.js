@@ -26,7 +26,9 @@ export class Control {
 		this.element = element;
 		this.sendValue = send;
 		this.refusal = make("p", { class: "refusal", id: uniqueId("refusal"), hidden: true });
-		this.node = make("div", { class: "element control", "data-type": element.type });
+		// Unset, a control shows no value: zero would be one.
+		this.unset = span("unset-note", "Not set");
+		this.node = make("div", { class: "element control unset", "data-type": element.type });
 	}
 
 	render() {}
@@ -85,11 +87,13 @@ export class Control {
 		this.#settling = setTimeout(() => this.#settle(), SETTLING);
 		this.sendValue(value);
 		this.#newest = value;
+		this.#isSet(true);
 	}
 
 	receive(value) {
 		this.#newest = this.#received = value;
 		this.#isTold = true;
+		this.#isSet(true);
 		if (this.#sent !== undefined && isSame(this.element, value, this.#sent)) {
 			this.#sent = undefined;
 			clearTimeout(this.#settling);
@@ -100,6 +104,7 @@ export class Control {
 	refuse(why) {
 		this.#sent = undefined;
 		this.#newest = this.#received;
+		this.#isSet(this.#newest !== undefined);
 		clearTimeout(this.#settling);
 		this.tell(why);
 		announce(`${this.element.name}: ${why}`);
@@ -113,6 +118,11 @@ export class Control {
 		this.node.classList.toggle("refused", text !== "");
 		clearTimeout(this.#refusalTime);
 		if (text) this.#refusalTime = setTimeout(() => this.tell(""), REFUSAL_TIME);
+	}
+
+	#isSet(isSet) {
+		this.unset.hidden = isSet;
+		this.node.classList.toggle("unset", !isSet);
 	}
 
 	get value() {
@@ -131,13 +141,5 @@ export class Control {
 	}
 }
 
-// An element's name, with small marks behind it and what they mean.
-export function nameOf(element) {
-	const marks = [];
-	if (element.transport === "udp") marks.push(["UDP", "Values travel in datagrams: quick, and some may be lost"]);
-	if (element.latest) marks.push(["latest", "Only the newest value counts: older ones may be left out"]);
-	if (element.access === "wo") marks.push(["write-only", "The service does not tell this value"]);
-	const tags = marks.map(([text, title]) => make("span", { class: "tag", title, text }));
-	return span("name", undefined, span("", element.name), tags.length > 0 && span("tags", undefined, ...tags));
-}
+export const nameOf = (element) => span("name", element.name);
 

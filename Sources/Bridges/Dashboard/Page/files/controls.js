@@ -1,5 +1,5 @@
 import { Control } from "./control.js";
-import { button, make, span } from "./dom.js";
+import { button, make, setText, span } from "./dom.js";
 import { NumberControl } from "./number.js";
 import { TextControl } from "./text.js";
 import { isNumber } from "./values.js";
@@ -15,7 +15,7 @@ class SwitchControl extends Control {
 		}, { role: "switch", "aria-checked": "false", "aria-label": element.name });
 		this.button.append(span("knob"));
 		this.describe(this.button);
-		this.node.append(this.head(this.button), this.refusal);
+		this.node.append(this.head(this.unset, this.button), this.refusal);
 	}
 
 	render(value) {
@@ -27,11 +27,85 @@ class SwitchControl extends Control {
 	}
 }
 
+// A push button: on while a finger, the space bar or Enter holds it.
+class PushControl extends Control {
+	#isDown = false;
+
+	constructor(element, send) {
+		super(element, send);
+		this.button = button("tool push", element.name, undefined, { "aria-pressed": "false" });
+		this.holdPointer(this.button);
+		this.button.addEventListener("pointerdown", (event) => event.button === 0 && this.#press(true));
+		for (const name of ["pointerup", "pointercancel", "blur"]) window.addEventListener(name, this.#release);
+		document.addEventListener("visibilitychange", this.#release);
+		this.button.addEventListener("blur", this.#release);
+		this.button.onkeydown = (event) => [" ", "Enter"].includes(event.key) && !event.repeat && this.#press(true);
+		this.button.onkeyup = (event) => [" ", "Enter"].includes(event.key) && this.#press(false);
+		this.button.oncontextmenu = () => false;
+		this.describe(this.button);
+		this.node.append(this.button, this.refusal);
+	}
+
+	remove() {
+		for (const name of ["pointerup", "pointercancel", "blur"]) window.removeEventListener(name, this.#release);
+		document.removeEventListener("visibilitychange", this.#release);
+		this.#release();
+	}
+
+	render(value) {
+		this.button.setAttribute("aria-pressed", value === true);
+	}
+
+	enable(isEnabled) {
+		this.#isDown &&= isEnabled;
+		this.button.disabled = !isEnabled;
+	}
+
+	#release = () => this.#press(false);
+
+	#press(isDown) {
+		if (!this.isEnabled || isDown === this.#isDown) return;
+		this.#isDown = isDown;
+		this.render(isDown);
+		this.send(isDown);
+	}
+}
+
+// An emergency stop: on with the first touch; it takes another button to release it.
+class UrgentControl extends Control {
+	constructor(element, send) {
+		super(element, send);
+		this.button = button("stop", element.name, undefined, { "aria-pressed": "false" });
+		this.button.onpointerdown = (event) => event.button === 0 && this.#set(true);
+		this.button.onclick = () => this.button.getAttribute("aria-pressed") !== "true" && this.#set(true);
+		this.undo = button("tool", "Release", () => this.#set(false), { hidden: true, "aria-label": `Release ${element.name}` });
+		this.describe(this.button);
+		this.node.append(make("div", { class: "stop-row" }, this.button, this.undo), this.refusal);
+	}
+
+	render(value) {
+		const isOn = value === true;
+		this.button.setAttribute("aria-pressed", isOn);
+		setText(this.button, isOn ? `${this.element.name}: on` : this.element.name);
+		this.undo.hidden = !isOn;
+	}
+
+	enable(isEnabled) {
+		this.button.disabled = this.undo.disabled = !isEnabled;
+	}
+
+	#set(isOn) {
+		if (!this.isEnabled) return;
+		this.render(isOn);
+		this.send(isOn);
+	}
+}
+
 class ChoicesControl extends Control {
 	constructor(element, send) {
 		super(element, send);
 		this.options = element.choices.map((choice) => make("option", { text: choice.name }));
-		this.other = make("option", { text: "—", disabled: true });
+		this.other = make("option", { text: "Not set", disabled: true });
 		this.select = make("select", { "aria-label": element.name }, this.other, ...this.options);
 		this.select.addEventListener("change", () => {
 			const choice = element.choices[this.select.selectedIndex - 1];
@@ -60,6 +134,8 @@ class ChoicesControl extends Control {
 // The control of an element; null for types that a page cannot set.
 export function makeControl(element, send) {
 	if (element.choices) return new ChoicesControl(element, send);
+	if (element.kind === "urgent") return new UrgentControl(element, send);
+	if (element.kind === "momentary") return new PushControl(element, send);
 	if (element.type === "bool") return new SwitchControl(element, send);
 	if (element.type === "string") return new TextControl(element, send);
 	if (element.type === "float2") return new PadControl(element, send);

@@ -20,9 +20,8 @@ export function make(tag, properties = {}, ...children) {
 }
 
 const PATHS = {
-	lock: "M6 9V6.5a4 4 0 0 1 8 0V9M4.5 9h11v8h-11z",
-	close: "M5 5l10 10M15 5L5 15",
 	chevron: "M5 8l5 5 5-5",
+	star: "M10 2.6l2.3 4.7 5.1.7-3.7 3.6.9 5.1-4.6-2.4-4.6 2.4.9-5.1L2.6 8l5.1-.7z",
 	up: "M10 15V5M5 10l5-5 5 5",
 	down: "M10 5v10M5 10l5 5 5-5",
 	left: "M15 10H5M10 5l-5 5 5 5",

@@ -1,40 +1,31 @@
-// The page: services in a list, the open ones as cards, live by one connection to the dashboard.
+// The page: the list of services and the open one, live by one connection to the dashboard.
 
-import { Card } from "./card.js";
+import { addressOf, readAddress } from "./address.js";
 import { announce, make, setText } from "./dom.js";
 import { Link } from "./link.js";
+import * as memory from "./memory.js";
+import { Panel } from "./panel.js";
 import { ServiceList } from "./services.js";
 import { Store } from "./store.js";
 import { toNumber } from "./values.js";
-
-const TOKEN = "elemental.token";
-const OPEN = "elemental.open";
-
-// What the browser remembers for this tab; it may be forbidden to.
-function memory(name, value) {
-	try {
-		if (value !== undefined) sessionStorage.setItem(name, value);
-		return sessionStorage.getItem(name);
-	} catch {
-		return null;
-	}
-}
 
 const byId = (id) => document.getElementById(id);
 
 class Page {
 	hello = {};
 	isLinked = false;
-	#open = new Set();
-	#hasChosen = false;
-	#cards = new Map();
-	#notices = new Map();
+	// When the connection to the dashboard was lost, as Date.now() has it; 0 while there is none to lose.
+	lostAt = 0;
+	// The open service's identifier, and the words that are searched.
+	openId = null;
+	find = "";
+	notices = new Map();
+	#panel = null;
+	#asked = "";
+	#scroll = 0;
+	#narrow = window.matchMedia("(max-width: 55.99rem)");
 
 	constructor() {
-		this.readAddress();
-		const remembered = memory(OPEN);
-		this.#hasChosen ||= remembered !== null;
-		for (const id of JSON.parse(remembered ?? "[]")) this.#open.add(id);
 		this.link = new Link({
 			onState: (state, text) => this.enter(state, text),
 			onMessage: (message) => this.receive(message),
@@ -42,101 +33,132 @@ class Page {
 		});
 		this.store = new Store(this.link);
 		this.list = new ServiceList(this);
-		window.addEventListener("hashchange", () => {
-			if (this.readAddress()) this.link.start(this.token);
-			this.showCards();
+		const token = this.#readToken();
+		this.#search();
+		window.addEventListener("popstate", () => {
+			const changed = this.#readToken();
+			if (changed) this.link.start(changed);
+			this.show();
 		});
-		this.showCards();
-		this.link.start(this.token ?? memory(TOKEN));
+		this.#narrow.onchange = () => this.#ask();
+		this.show();
+		this.link.start(token ?? memory.token());
 	}
 
-	// Takes the token and the services to open from the address, which then shows them no more. Whether there was a token.
-	readAddress() {
-		const words = new URLSearchParams(location.hash.slice(1));
-		const token = words.get("token");
-		if (token) {
-			this.token = token;
-			memory(TOKEN, token);
-		}
-		for (const id of words.getAll("open")) {
-			this.#open.add(id);
-			this.#hasChosen = true;
-		}
-		if (token || words.has("open")) history.replaceState(null, "", location.pathname);
-		return token !== null;
+	// The token of an address that the dashboard printed; the address then shows it no more.
+	#readToken() {
+		const { token } = readAddress();
+		if (!token) return null;
+		memory.token(token);
+		history.replaceState(null, "", location.pathname);
+		return token;
 	}
 
-	isOpen(service) {
-		return this.#open.has(service.id);
+	#search() {
+		const field = byId("find");
+		field.oninput = () => {
+			this.find = field.value.trim();
+			history.replaceState(history.state, "", addressOf(this.openId, this.find));
+			this.list.touch();
+		};
+		field.onkeydown = (event) => {
+			if (event.key === "Escape" && field.value) {
+				field.value = "";
+				field.oninput();
+			} else if (event.key === "Enter" || event.key === "ArrowDown") {
+				event.preventDefault();
+				document.querySelector("#list a")?.[event.key === "Enter" ? "click" : "focus"]();
+			}
+		};
+		document.addEventListener("keydown", (event) => {
+			if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, select, textarea")) return;
+			event.preventDefault();
+			if (this.openId !== null && this.#narrow.matches) this.goBack();
+			field.focus();
+		});
 	}
 
-	toggle(service) {
-		if (this.isOpen(service)) {
-			this.close(service);
+	// Opens a service, which the browser's button for going back closes again.
+	go(id) {
+		if (id === this.openId) {
+			this.#panel.title.focus();
 			return;
 		}
-		this.#open.add(service.id);
-		this.#remember();
-		const card = this.#cards.get(service.id);
-		const calm = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
-		card.title.focus({ preventScroll: true });
-		card.node.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: window.innerWidth < 900 ? "start" : "nearest" });
+		if (this.openId === null) this.#scroll = window.scrollY;
+		history.pushState({ isFromList: true }, "", addressOf(id, this.find));
+		this.show();
+		this.#panel.title.focus({ preventScroll: true });
+		if (this.#narrow.matches) window.scrollTo(0, 0);
 	}
 
-	close(service) {
-		const hadFocus = this.#cards.get(service.id)?.node.contains(document.activeElement);
-		this.#open.delete(service.id);
-		service.close();
-		this.#remember();
-		if (hadFocus) document.querySelector("#list button")?.focus();
+	goBack() {
+		if (history.state?.isFromList) history.back();
+		else {
+			history.replaceState(null, "", addressOf(null, this.find));
+			this.show();
+		}
 	}
 
-	#remember() {
-		this.#hasChosen = true;
-		memory(OPEN, JSON.stringify([...this.#open]));
-		this.showCards();
+	// Shows what the address says.
+	show() {
+		const { id, find } = readAddress();
+		const before = this.openId;
+		this.openId = id;
+		this.find = find;
+		if (byId("find").value.trim() !== find) byId("find").value = find;
+		document.body.dataset.screen = id === null ? "list" : "service";
+		if (id !== before) this.#open(before);
+		this.#title();
+		this.list.touch();
 		this.#ask();
 	}
 
-	#ask() {
-		const keys = [...this.#open].map((id) => this.store.services.get(id)?.key).filter((key) => typeof key === "number");
-		const text = keys.join();
-		if (text === this.asked || !this.isLinked) return;
-		this.asked = text;
-		this.link.send({ t: "open", keys });
+	#open(before) {
+		this.#panel?.remove();
+		this.#panel = null;
+		if (before !== null) this.store.byId(before).close();
+		if (this.openId !== null) {
+			this.#panel = new Panel(this.store.byId(this.openId), this);
+			byId("panel").append(this.#panel.node);
+		} else if (this.#narrow.matches) {
+			window.scrollTo(0, this.#scroll);
+			this.list.focus(before);
+		}
+		byId("hint").hidden = this.openId !== null || !this.isLinked;
 	}
 
-	showCards() {
-		const cards = byId("cards");
-		for (const id of this.#open) {
-			if (this.#cards.has(id)) continue;
-			const card = new Card(this.store.byId(id), this);
-			this.#cards.set(id, card);
-			cards.append(card.node);
-		}
-		for (const [id, card] of this.#cards) {
-			if (this.#open.has(id)) continue;
-			card.remove();
-			this.#cards.delete(id);
-		}
-		byId("hint").hidden = this.#cards.size > 0 || !this.isLinked;
-		this.list.touch();
+	#title() {
+		const { host } = this.hello;
+		const name = this.openId === null ? "" : `${this.store.byId(this.openId).name} · `;
+		document.title = `${name}Elemental${host ? ` on ${host}` : ""}`;
+	}
+
+	// Tells the dashboard what the page shows.
+	#ask() {
+		if (!this.isLinked) return;
+		const key = this.store.services.get(this.openId)?.key;
+		const keys = typeof key === "number" ? [key] : [];
+		const isListing = this.openId === null || !this.#narrow.matches;
+		const asked = `${keys} ${isListing}`;
+		if (asked === this.#asked) return;
+		this.#asked = asked;
+		this.link.send({ t: "open", keys });
+		this.link.send({ t: "list", on: isListing });
 	}
 
 	enter(state, text) {
 		const wasLinked = this.isLinked;
 		this.isLinked = state === "open";
-		const link = byId("link");
-		link.dataset.state = state;
-		setText(link, text);
 		if (state === "open") {
 			this.store.begin();
-			this.asked = "";
-			this.notice("token", null);
+			this.#asked = "";
+			this.lostAt = 0;
+			for (const kind of ["token", "lost", "discovery", "excess"]) this.notice(kind, null);
 			if (this.wasLost) announce("Connected again.");
 			this.wasLost = false;
 		} else {
 			if (wasLinked) {
+				this.lostAt = Date.now();
 				this.store.disconnected();
 				announce("Connection to the dashboard lost.");
 				this.wasLost = true;
@@ -144,30 +166,45 @@ class Page {
 			this.list.complete(false);
 			if (state === "token") this.#askForToken(text);
 		}
+		this.#showLink(state, text);
 		this.updateAll();
 	}
 
+	#showLink(state, text) {
+		const link = byId("link");
+		const isBlind = state === "open" && this.notices.has("discovery");
+		link.dataset.state = state;
+		link.classList.toggle("blind", isBlind);
+		setText(link, isBlind ? "No discovery" : text);
+	}
+
 	updateAll() {
-		for (const card of this.#cards.values()) card.update();
-		this.showCards();
+		this.#panel?.update();
+		byId("hint").hidden = this.openId !== null || !this.isLinked;
+		this.list.touch();
+	}
+
+	// The panel of a service, if it is the open one.
+	#panelOf(service) {
+		return service && service.id === this.openId ? this.#panel : null;
 	}
 
 	receive(message) {
 		const { store } = this;
 		const service = store.byKey(message.key);
-		const card = service && this.#cards.get(service.id);
+		const panel = this.#panelOf(service);
 		switch (message.t) {
 		case "hello":
 			this.hello = message;
 			setText(byId("host"), message.host ? `on ${message.host}` : "");
-			document.title = message.host ? `Elemental on ${message.host}` : "Elemental";
+			this.#title();
 			this.notice("control", message.control === false ? message.why ?? "This dashboard shows values and does not set them." : null);
 			this.updateAll();
 			break;
 		case "service": {
 			const listed = store.list(message);
 			if (message.state !== "connected") listed.interrupt(store.now());
-			this.#cards.get(listed.id)?.update();
+			this.#panelOf(listed)?.update();
 			this.#ask();
 			this.list.touch();
 			break;
@@ -180,35 +217,41 @@ class Page {
 		case "gone":
 			store.unlist(message.key);
 			service?.interrupt(store.now());
-			card?.update();
+			panel?.update();
 			this.list.touch();
 			this.#ask();
 			break;
 		case "notice":
-			this.notice("network", message.text);
+			this.notice(message.kind, message.text && sentenceOf(message));
+			this.#showLink(this.link.state, "Live");
+			this.list.touch();
 			break;
 		case "catalogue":
-			if (!card) break;
+			if (!panel) break;
 			for (const element of message.elements) element.range = element.range?.map(toNumber);
 			// Values of another catalogue are of other types; its own follow.
 			if (JSON.stringify(service.elements) !== JSON.stringify(message.elements)) service.forgetValues();
 			service.elements = message.elements;
-			card.showCatalogue();
+			panel.showCatalogue();
 			break;
 		case "values": {
 			const time = store.timeOf(message.c);
 			for (const [key, values] of Object.entries(message.v)) this.#receiveValues(Number(key), values, time);
 			break;
 		}
+		case "telling":
+			for (const [key, values] of Object.entries(message.v)) store.byKey(Number(key))?.takeTelling(values);
+			this.list.touch();
+			break;
 		case "quality":
 			for (const [key, quality] of Object.entries(message.q)) {
-				const open = this.#cards.get(store.byKey(Number(key))?.id);
+				const open = this.#panelOf(store.byKey(Number(key)));
 				if (open) open.service.quality = quality;
 				open?.updateQuality();
 			}
 			break;
 		case "refused":
-			card?.refuse(message.id, message.why);
+			panel?.refuse(message.id, message.why);
 			break;
 		case "paired":
 		case "notPaired":
@@ -224,57 +267,59 @@ class Page {
 	receiveBytes(buffer) {
 		if (buffer.byteLength < 6) return;
 		const view = new DataView(buffer);
-		const card = this.#cards.get(this.store.byKey(view.getUint32(1, true))?.id);
-		if (view.getUint8(0) !== 1 || !card) return;
+		const panel = this.#panelOf(this.store.byKey(view.getUint32(1, true)));
+		if (view.getUint8(0) !== 1 || !panel) return;
 		const bytes = new Uint8Array(buffer, 6);
-		card.service.pictures.set(view.getInt8(5), bytes);
-		card.receiveBytes(view.getInt8(5), bytes);
+		panel.service.pictures.set(view.getInt8(5), bytes);
+		panel.receiveBytes(view.getInt8(5), bytes);
 	}
 
 	notice(kind, text, node = make("p", { class: "box", text })) {
-		this.#notices.get(kind)?.remove();
-		this.#notices.delete(kind);
+		const known = this.notices.get(kind);
+		if (known && text && known.textContent === text) return;
+		known?.remove();
+		this.notices.delete(kind);
 		if (!text) return;
-		this.#notices.set(kind, node);
+		this.notices.set(kind, node);
 		byId("notices").append(node);
 	}
 
 	#receiveValues(key, values, time) {
 		const service = this.store.byKey(key);
-		const card = this.#cards.get(service?.id);
-		if (!card) return;
+		const panel = this.#panelOf(service);
+		if (!panel) return;
 		for (const [text, value] of Object.entries(values)) {
 			const id = Number(text);
 			if (value === null) {
 				service.values.delete(id);
 				service.pictures.delete(id);
-				card.forget(id);
+				panel.forget(id);
 				continue;
 			}
 			if (value.bytes !== undefined) {
-				card.tellLength(id, value.bytes);
+				panel.tellLength(id, value.bytes);
 				continue;
 			}
 			const isFirst = !service.values.has(id);
 			service.values.set(id, value);
 			service.record(id, value, time);
-			card.receive(id, value, isFirst);
+			panel.receive(id, value, isFirst);
 		}
 	}
 
+	// Where there is one service alone, the page begins with it.
 	#openOnly() {
-		if (this.#hasChosen) return;
-		this.#hasChosen = true;
-		const listed = [...this.store.services.values()].filter((service) => service.isListed);
-		if (listed.length !== 1) return;
-		this.#open.add(listed[0].id);
-		this.showCards();
-		this.#ask();
+		if (this.hasBegun) return;
+		this.hasBegun = true;
+		const { listed } = this.list;
+		if (this.openId !== null || this.find || listed.length !== 1) return;
+		history.replaceState(null, "", addressOf(listed[0].id));
+		this.show();
 	}
 
 	#askForToken(why) {
 		announce(`${why}. This dashboard wants its token.`);
-		if (this.#notices.has("token")) return;
+		if (this.notices.has("token")) return;
 		const input = make("input", { type: "password", id: "token", autocomplete: "off" });
 		const form = make("form", { class: "box token" },
 			make("p", { text: "This dashboard wants its token. Open the address or scan the code that it printed, or type the token:" }),
@@ -283,12 +328,17 @@ class Page {
 			event.preventDefault();
 			const token = input.value.trim();
 			if (!token) return;
-			memory(TOKEN, token);
+			memory.token(token);
 			input.value = "";
 			this.link.start(token);
 		};
 		this.notice("token", "token", form);
 	}
+}
+
+// What a notice of the dashboard says, with what to do.
+function sentenceOf({ kind, text }) {
+	return kind === "discovery" ? `Services cannot be found: ${text}.` : `${text}.`;
 }
 
 new Page();

@@ -16,7 +16,7 @@ export class NumberField {
 		const [low, high] = element.range ?? [];
 		const canBeNegative = low === undefined ? !element.type.startsWith("uint") : low < 0;
 		this.input = make("input", {
-			class: isLong(element.type) ? "number long" : "number", type: "text", role: "spinbutton", "aria-label": name, autocomplete: "off", spellcheck: "false",
+			class: isLong(element.type) ? "number long" : "number", type: "text", placeholder: "Not set", role: "spinbutton", "aria-label": name, autocomplete: "off", spellcheck: "false",
 			// The keypads for numbers have no minus on some phones.
 			inputmode: canBeNegative ? "text" : isWhole(element.type) ? "numeric" : "decimal",
 			"aria-valuemin": low, "aria-valuemax": high,
@@ -102,6 +102,7 @@ export class Slider {
 			send(isLong(element.type) ? String(Math.round(value)) : value);
 		};
 		this.#dress(this.input.value);
+		this.input.setAttribute("aria-valuetext", "not set");
 	}
 
 	render(value) {

@@ -48,7 +48,7 @@ export class PairingForm {
 		if (this.node.hidden) return;
 		const canPair = hello.pairing !== false;
 		setText(this.why, !canPair ? "Pairing is not possible from this page."
-			: isNeeded ? "" : isAway ? "If this service answers to paired devices alone, pair with it." : "This service lets everybody read, and paired devices control.");
+			: isNeeded ? "" : isAway ? "If this service answers paired devices only, pair with it." : "To set something here, pair with this service.");
 		this.why.hidden = this.why.textContent === "";
 		this.offer.hidden = isNeeded || !canPair;
 		this.offer.setAttribute("aria-expanded", this.#isOpen);

@@ -43,12 +43,13 @@ export class Plot {
 	#end = 0;
 	#draw = () => this.#paint();
 
-	// `clock` tells the page's time in milliseconds; `names` has a name per row of the series.
-	constructor(element, series, clock, names) {
+	// `clock` tells the page's time in milliseconds; `names` has a name per row of the series, `decimals` its digits.
+	constructor(element, series, clock, names, decimals) {
 		this.element = element;
 		this.series = series;
 		this.clock = clock;
 		this.names = names;
+		this.decimals = decimals;
 		this.canvas = make("canvas", { class: "plot", role: "img", "aria-label": element.name });
 		this.canvas.plot = this;
 		this.range = make("p", { class: "plot-range quiet" });
@@ -242,7 +243,7 @@ export class Plot {
 
 	#tellRange(limits) {
 		if (!this.#isLarge) return;
-		const say = (value) => shown(value, "float", this.element.unit).join(" ").trim();
+		const say = (value) => shown(value, "float", this.element.unit, this.decimals).join(" ").trim();
 		const time = this.span === MINUTE ? "this minute" : "these ten minutes";
 		setText(this.range, limits ? `Least ${say(limits[0])}, greatest ${say(limits[1])} in ${time}` : "No values yet");
 	}

@@ -6,7 +6,7 @@ import { nextFrame } from "./frame.js";
 import { Picture } from "./picture.js";
 import { Plot } from "./plot.js";
 import { isPlotted } from "./store.js";
-import { axes, choiceName, exact, inWords, isNumber, shown } from "./values.js";
+import { axes, choiceName, exact, inWords, isNumber, shown, toNumber } from "./values.js";
 
 export class Reading {
 	#value;
@@ -14,6 +14,7 @@ export class Reading {
 
 	constructor(element, service, clock) {
 		this.element = element;
+		this.decimals = service.decimals(element);
 		this.node = make("div", { class: "element reading", "data-type": element.type });
 		const name = nameOf(element);
 		if (element.type === "data") {
@@ -67,7 +68,7 @@ export class Reading {
 	#plot(name, amount, series, clock) {
 		const { element } = this;
 		const names = axes(element.type)?.map((axis) => `${element.name} ${axis}`) ?? [element.name];
-		this.plot = new Plot(element, series, clock, names);
+		this.plot = new Plot(element, series, clock, names, this.decimals);
 		const id = uniqueId("plot");
 		const pause = button("tool", "Pause", () => {
 			this.plot.pause(!this.plot.isPaused);
@@ -99,15 +100,17 @@ export class Reading {
 		const { element } = this;
 		const value = this.#value;
 		if (value === undefined) return;
+		// All parts of a vector have the same decimals.
+		if (Array.isArray(value)) for (const each of value) this.decimals.of(toNumber(each));
 		if (this.cells) {
-			this.cells.forEach((cell, index) => setText(cell, shown(value[index], "float")[0]));
+			this.cells.forEach((cell, index) => setText(cell, shown(value[index], "float", "", this.decimals)[0]));
 		} else if (this.parts) {
-			this.parts.forEach((part, index) => setText(part, shown(value[index], "float")[0]));
+			this.parts.forEach((part, index) => setText(part, shown(value[index], "float", "", this.decimals)[0]));
 			setText(this.unit, element.unit ?? "");
 		} else if (element.choices) {
 			setText(this.text, choiceName(element, value));
 		} else if (isNumber(element.type)) {
-			const [text, unit] = shown(value, element.type, element.unit);
+			const [text, unit] = shown(value, element.type, element.unit, this.decimals);
 			setText(this.text, text);
 			setText(this.unit, unit);
 			this.text.title = exact(value, element.type);
@@ -115,7 +118,7 @@ export class Reading {
 			setText(this.text, element.type === "bool" ? (value ? "On" : "Off") : String(value));
 		}
 		if (!this.plot) return;
-		this.plot.canvas.setAttribute("aria-label", `${element.name}, plot: ${inWords(element, value)}`);
+		this.plot.canvas.setAttribute("aria-label", `${element.name}, plot: ${inWords(element, value, this.decimals)}`);
 		this.plot.touch();
 	}
 }

@@ -1,24 +1,26 @@
-// The list of services: a button each, which opens and closes it.
+// The list of services: a link each, with what tells most of it. Favourites come first.
 
-import { button, icon, make, setText, span } from "./dom.js";
+import { addressOf } from "./address.js";
+import { icon, make, setText, span } from "./dom.js";
 import { nextFrame } from "./frame.js";
+import { favourites } from "./memory.js";
+import { stateOf } from "./states.js";
+import { inWords } from "./values.js";
 
-const SECURITY = { "open": "open to all", "paired-to-control": "paired to control", "paired": "paired only" };
-const STATES = {
-	connecting: "Connecting…", away: "Away", notPaired: "Needs pairing", identityChanged: "Key changed", refused: "Refused",
-};
-
-export const securityText = (security) => SECURITY[security] ?? "";
+// 2 comes before 10.
+const names = new Intl.Collator([], { numeric: true, sensitivity: "base" });
 
 export class ServiceList {
 	#items = new Map();
 	#isListed = false;
 	#update = () => this.#show();
 
+	// `page` has store, hello, find (the words that are searched), notices, stateOf's properties and go(id).
 	constructor(page) {
 		this.page = page;
 		this.list = document.getElementById("list");
 		this.none = document.getElementById("none");
+		this.list.onkeydown = (event) => this.#move(event);
 	}
 
 	touch() {
@@ -31,42 +33,102 @@ export class ServiceList {
 		this.touch();
 	}
 
+	get listed() {
+		return [...this.page.store.services.values()].filter((service) => service.isListed || (service.info && service.id === this.page.openId));
+	}
+
+	focus(id) {
+		this.#items.get(id)?.link.focus({ preventScroll: true });
+	}
+
 	#show() {
-		const { store, isLinked } = this.page;
-		const listed = [...store.services.values()].filter((service) => service.isListed || (service.info && this.page.isOpen(service)));
-		listed.sort((one, other) => one.info.name.localeCompare(other.info.name) || one.id.localeCompare(other.id));
-		const items = listed.map((service) => this.#item(service));
+		const words = this.page.find.toLowerCase().split(/\s+/).filter(Boolean);
+		const all = this.listed;
+		const found = words.length ? all.filter((service) => words.every((word) => service.words.includes(word))) : all;
+		found.sort((one, other) => favourites.has(other.id) - favourites.has(one.id)
+			|| names.compare(one.info.name, other.info.name) || names.compare(one.id, other.id));
+		const items = found.map((service) => this.#item(service));
 		if (items.length !== this.list.children.length || items.some((item, index) => this.list.children[index] !== item.node)) {
 			const active = document.activeElement;
 			this.list.replaceChildren(...items.map((item) => item.node));
 			if (active && this.list.contains(active)) active.focus({ preventScroll: true });
 		}
-		for (const id of this.#items.keys()) if (!listed.some((service) => service.id === id)) this.#items.delete(id);
-		this.none.hidden = listed.length > 0;
-		setText(this.none, !isLinked ? "" : this.#isListed ? "No services on this network yet. They appear here by themselves." : "Looking for services…");
+		const ids = new Set(all.map((service) => service.id));
+		for (const id of this.#items.keys()) if (!ids.has(id)) this.#items.delete(id);
+		this.none.hidden = found.length > 0;
+		if (!this.none.hidden) this.#tellNone(all.length > 0);
+	}
+
+	#tellNone(isFiltered) {
+		const { isLinked, hello, notices, find } = this.page;
+		const targets = hello.targets ?? [];
+		const texts = isFiltered ? [`Nothing here is called “${find}”.`]
+			: !isLinked ? []
+			: notices.has("discovery") ? ["Services cannot be found now; what to do is said above. This page looks again by itself."]
+			: !this.#isListed ? ["Looking for services…"]
+			: targets.length ? [`Not found yet: ${targets.join(", ")}.`, "It appears here when it is on the network."]
+			: ["No services on this network yet.", "They appear here when they are published."];
+		const text = texts.join("\n");
+		if (this.none.dataset.text === text) return;
+		this.none.dataset.text = text;
+		this.none.replaceChildren(...texts.map((each) => make("p", { text: each })));
 	}
 
 	#item(service) {
 		let item = this.#items.get(service.id);
 		if (!item) {
 			item = {
-				name: span("item-name"), place: span("item-place"), state: span("item-state"),
-				lock: span("lock", undefined, icon("lock"), span("aside", "encrypted")),
-				button: button("item", undefined, () => this.page.toggle(service)),
+				name: span("item-name"), star: span("star", undefined, icon("star"), span("aside", "favourite")),
+				place: span("item-place"), facts: span("facts"), parts: new Map(),
+				link: make("a", { class: "item", onclick: (event) => this.#open(event, service) }),
 			};
-			item.button.append(span("mark"), span("item-text", undefined, item.name, item.place, item.state), item.lock);
-			item.node = make("li", {}, item.button);
+			item.link.append(span("mark"), span("item-text", undefined, span("item-head", undefined, item.name, item.star), item.place, item.facts));
+			item.node = make("li", {}, item.link);
 			this.#items.set(service.id, item);
 		}
 		const { info } = service;
+		const { kind, short } = stateOf(service, this.page);
 		setText(item.name, info.name);
-		setText(item.place, [info.service, info.host, securityText(info.security)].filter((text) => text && text !== info.name).join(" · "));
-		const state = !service.isListed ? (this.page.isLinked ? "Not on the network" : "") : STATES[info.state] ?? "";
-		setText(item.state, state);
-		item.state.hidden = state === "";
-		item.lock.hidden = !info.encrypted;
-		item.button.dataset.state = service.isListed ? info.state : "away";
-		item.button.setAttribute("aria-pressed", this.page.isOpen(service));
+		setText(item.place, short || [info.service, info.host].filter((text) => text && text !== info.name).join(" · "));
+		item.star.hidden = !favourites.has(service.id);
+		item.link.dataset.state = kind;
+		const address = addressOf(service.id, this.page.find);
+		if (item.link.getAttribute("href") !== address) item.link.setAttribute("href", address);
+		if (service.id === this.page.openId) item.link.setAttribute("aria-current", "page");
+		else item.link.removeAttribute("aria-current");
+		this.#tell(item, service);
 		return item;
 	}
+
+	// The telling values: each with its element's name.
+	#tell(item, service) {
+		const shown = kindsWithValues.has(service.info.state) ? service.info.telling.filter(({ id }) => service.telling.has(id)) : [];
+		const ids = shown.map(({ id, name }) => `${id} ${name}`).join();
+		if (ids !== item.ids) {
+			item.ids = ids;
+			item.parts = new Map(shown.map((element) => [element.id, make("b")]));
+			item.facts.replaceChildren(...shown.map((element) => span("fact", undefined, `${element.name} `, item.parts.get(element.id))));
+		}
+		for (const element of shown) {
+			setText(item.parts.get(element.id), inWords(element, service.telling.get(element.id), service.decimals(element)));
+		}
+		item.facts.hidden = shown.length === 0;
+	}
+
+	#open(event, service) {
+		// A new tab or window is the browser's.
+		if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+		event.preventDefault();
+		this.page.go(service.id);
+	}
+
+	#move(event) {
+		const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+		if (!step) return;
+		event.preventDefault();
+		const links = [...this.list.querySelectorAll("a")];
+		links[links.indexOf(document.activeElement) + step]?.focus();
+	}
 }
+
+const kindsWithValues = new Set(["connected", "connecting", "away"]);

@@ -2,7 +2,7 @@
 
 import { nextFrame } from "./frame.js";
 import { Series } from "./series.js";
-import { axes, isNumber, toNumber } from "./values.js";
+import { Decimals, axes, isNumber, toNumber } from "./values.js";
 
 // Milliseconds from one sent value to the next.
 const SPACING = 8;
@@ -12,14 +12,61 @@ class Service {
 	key = null;
 	info = null;
 	isListed = false;
+	// When it took its state, and when it left the network, as Date.now() has it.
+	since = 0;
+	leftAt = 0;
+	// What the search looks at.
+	words = "";
+	// The telling elements' values, for the list.
+	telling = new Map();
 	elements = null;
 	quality = null;
 	values = new Map();
 	pictures = new Map();
 	#series = new Map();
+	#decimals = new Map();
 
 	constructor(id) {
 		this.id = id;
+	}
+
+	get name() {
+		return this.info?.name ?? this.id.slice(this.id.indexOf("/") + 1);
+	}
+
+	take(message) {
+		const isOther = JSON.stringify(message.telling) !== JSON.stringify(this.info?.telling);
+		if (isOther) {
+			this.telling.clear();
+			for (const element of message.telling) element.range = element.range?.map(toNumber);
+		}
+		this.key = message.key;
+		this.info = message;
+		this.isListed = true;
+		this.since = Date.now() - message.seconds * 1000;
+		this.words = [message.name, message.service, message.host, ...message.telling.map(({ name }) => name)].join(" ").toLowerCase();
+	}
+
+	takeTelling(values) {
+		for (const [text, value] of Object.entries(values)) {
+			if (value === null) this.telling.delete(Number(text));
+			else this.telling.set(Number(text), value);
+		}
+	}
+
+	leave() {
+		this.key = null;
+		this.isListed = false;
+		this.leftAt = Date.now();
+	}
+
+	// How many decimals an element's values are shown with, in the list and in the panel.
+	decimals(element) {
+		const known = this.#decimals.get(element.id);
+		if (known?.type === element.type) return known;
+		const decimals = new Decimals(element);
+		this.#decimals.set(element.id, decimals);
+		return decimals;
 	}
 
 	// What plots an element's values; kept while the service is open.
@@ -91,18 +138,13 @@ export class Store {
 		this.#keys.clear();
 		this.#outbox.clear();
 		this.#difference = Infinity;
-		for (const service of this.services.values()) {
-			service.key = null;
-			service.isListed = false;
-		}
+		for (const service of this.services.values()) service.leave();
 	}
 
 	list(message) {
 		const service = this.byId(identify(message));
 		if (service.key !== null && service.key !== message.key) this.#keys.delete(service.key);
-		service.key = message.key;
-		service.info = message;
-		service.isListed = true;
+		service.take(message);
 		this.#keys.set(message.key, service);
 		return service;
 	}
@@ -111,8 +153,7 @@ export class Store {
 		const service = this.#keys.get(key);
 		this.#keys.delete(key);
 		if (service?.key !== key) return;
-		service.key = null;
-		service.isListed = false;
+		service.leave();
 	}
 
 	now = () => performance.now();

@@ -8,7 +8,7 @@ export class TextControl extends Control {
 		super(element, send);
 		this.input = make("input", {
 			type: "text", "aria-label": element.name, autocomplete: "off", autocapitalize: "none", spellcheck: "false",
-			enterkeyhint: "send", placeholder: keyboard?.[1],
+			enterkeyhint: "send", placeholder: keyboard?.[1] ?? "Not set",
 		});
 		this.button = make("button", { class: "tool", type: "submit", text: keyboard?.[0] ?? "Set", "aria-label": !keyboard && `Set ${element.name}` });
 		this.input.oninput = () => this.hold("typing");
@@ -30,6 +30,8 @@ export class TextControl extends Control {
 	}
 
 	render(value) {
+		// An empty text is a value.
+		if (!this.keyboard) this.input.placeholder = "";
 		if (!this.keyboard && this.input.value !== value) this.input.value = value;
 	}
 

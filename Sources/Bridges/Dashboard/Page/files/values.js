@@ -38,24 +38,52 @@ export function exact(value, type) {
 
 const PREFIXES = ["", "k", "M", "G", "T", "P"];
 
-// A number as it is read, in five digits at most; of bytes with a prefix. Returns its text and its unit.
-export function shown(value, type, unit) {
+// How many decimals an element's values are shown with. They stay, so that a value does not jump while it changes: as
+// many as the step has, or else as many as values have shown, up to four digits, or one decimal.
+export class Decimals {
+	#count = 0;
+	#size = 0;
+	#step;
+
+	constructor({ type, step, range }) {
+		this.type = type;
+		this.#step = step == null ? undefined : decimalsOf(toNumber(step));
+		this.#size = range ? Math.max(...range.map((limit) => Math.abs(toNumber(limit)))) : 0;
+	}
+
+	of(number) {
+		if (this.#step !== undefined) return Math.min(this.#step, 6);
+		this.#size = Math.max(this.#size, Math.abs(number));
+		this.#count = Math.max(this.#count, decimalsOf(number));
+		return Math.min(this.#count, Math.max(placesBehind(this.#size, 4), this.#size < 1e5 ? 1 : 0));
+	}
+}
+
+// The decimals of a number's shortest text, of seven digits.
+const decimalsOf = (number) => (String(Number(number.toPrecision(7))).split(".")[1] ?? "").replace(/e.*/, "").length;
+
+function placesBehind(size, digits) {
+	const before = size < 1 ? 1 : Math.floor(Math.log10(size)) + 1;
+	return Math.min(Math.max(digits - before, 0), 4);
+}
+
+// A number as it is read, of bytes with a prefix. Returns its text and its unit.
+export function shown(value, type, unit, decimals) {
 	const number = toNumber(value);
 	if (!Number.isFinite(number)) return [special(number), unit ?? ""];
 	const isBytes = unit === "B" || unit === "B/s";
 	if (isBytes && Math.abs(number) >= 1000) {
 		const power = Math.min(Math.floor(Math.log10(Math.abs(number)) / 3), PREFIXES.length - 1);
-		return [fixed(number / 1000 ** power, 4), PREFIXES[power] + unit];
+		return [(number / 1000 ** power).toFixed(power ? 2 : 0), PREFIXES[power] + unit];
 	}
 	if (isWhole(type)) return [isLong(type) ? String(value) : String(number), unit ?? ""];
-	return [fixed(number, 4), unit ?? ""];
+	return [fixed(number, decimals), unit ?? ""];
 }
 
-function fixed(number, digits) {
+function fixed(number, decimals) {
 	const size = Math.abs(number);
 	if (size !== 0 && (size >= 10 ** 9 || size < 0.0001)) return number.toExponential(3);
-	const before = size < 1 ? 1 : Math.floor(Math.log10(size)) + 1;
-	return number.toFixed(Math.min(Math.max(digits - before, 0), 4));
+	return number.toFixed(decimals ? decimals.of(number) : placesBehind(size, 4));
 }
 
 export function choiceName(element, value) {
@@ -63,13 +91,13 @@ export function choiceName(element, value) {
 	return choice ? choice.name : String(value);
 }
 
-export function inWords(element, value) {
+export function inWords(element, value, decimals) {
 	if (value === undefined) return "no value yet";
 	if (element.choices) return choiceName(element, value);
 	if (typeof value === "boolean") return value ? "on" : "off";
 	const names = axes(element.type);
-	if (names) return names.map((name, index) => `${name} ${shown(value[index], "float").join("")}`).join(", ");
-	if (isNumber(element.type)) return shown(value, element.type, element.unit).join(" ").trim();
+	if (names) return names.map((name, index) => `${name} ${shown(value[index], "float", "", decimals)[0]}`).join(", ");
+	if (isNumber(element.type)) return shown(value, element.type, element.unit, decimals).join(" ").trim();
 	return String(value);
 }
 

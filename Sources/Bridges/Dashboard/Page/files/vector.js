@@ -14,6 +14,7 @@ class VectorControl extends Control {
 		this.shownValue = this.names.map(() => undefined);
 		this.fields = this.names.map((axis, index) => new NumberField(
 			this, this.component, `${element.name} ${axis}`, (value) => this.change(index, value)));
+		for (const field of this.fields) field.input.placeholder = "–";
 	}
 
 	change(index, value) {
@@ -46,7 +47,7 @@ class VectorControl extends Control {
 export class FadersControl extends VectorControl {
 	constructor(element, send) {
 		super(element, send);
-		this.node.append(this.head(element.unit && span("unit", element.unit)));
+		this.node.append(this.head(this.unset, element.unit && span("unit", element.unit)));
 		this.sliders = this.names.map((axis, index) => new Slider(
 			this, this.component, `${element.name} ${axis}`, (value) => this.change(index, value)));
 		const rows = this.names.map((axis, index) => make("div", { class: "fader" },
@@ -92,7 +93,7 @@ export class PadControl extends VectorControl {
 		const fields = this.names.map((axis, index) => make("label", { class: "field" },
 			span("axis", axis), this.fields[index].input,
 			element.unit && span("unit", element.unit)));
-		this.node.append(this.head(), make("div", { class: "pad-row" }, this.pad, make("div", { class: "pad-fields" }, ...fields)), this.refusal);
+		this.node.append(this.head(this.unset), make("div", { class: "pad-row" }, this.pad, make("div", { class: "pad-fields" }, ...fields)), this.refusal);
 		this.show(this.shownValue);
 	}
 

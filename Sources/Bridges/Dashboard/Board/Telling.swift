@@ -1,0 +1,26 @@
+import ElementalWire
+
+extension ElementCatalogue {
+    /// The elements that tell most of a service in one line of a list, three at most, in the catalogue's order.
+    ///
+    /// Readings with a unit come first, then switches and choices, other readings, numbers that can be set, and texts.
+    /// Vectors and data are too long for a line, and what cannot be read has no value.
+    var telling: [ElementDefinition] {
+        let ranked = compactMap { element in element.rank.map { (rank: $0, element: element) } }
+        let chosen = Set(ranked.sorted { $0.rank < $1.rank }.prefix(3).map(\.element.id))
+        return filter { chosen.contains($0.id) }
+    }
+}
+
+extension ElementDefinition {
+    /// How much the element tells, 0 the most; `nil` if it has no place in a line.
+    fileprivate var rank: Int? {
+        guard access.contains(.read), kind != .momentary else { return nil }
+        if type.isNumeric, choices.isEmpty {
+            guard access.contains(.write) else { return unit.isEmpty ? 2 : 0 }
+            return unit.isEmpty ? 4 : 3
+        }
+        if type == .bool || !choices.isEmpty { return 1 }
+        return type == .string ? 5 : nil
+    }
+}

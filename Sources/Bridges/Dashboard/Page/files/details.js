@@ -1,0 +1,58 @@
+// What a person rarely wants to know of a service: where it is, how well it is connected, and its elements' numbers.
+
+import { make, setText } from "./dom.js";
+
+const fixed = (number) => (number < 10 ? number.toFixed(1) : number.toFixed(0));
+const ACCESS = { ro: "read", wo: "set", rw: "read and set" };
+const ROLES = { plain: "not paired", observe: "paired, to observe", control: "paired, to control", admin: "paired, as administrator" };
+
+export class Details {
+	#facts = new Map();
+
+	constructor(service) {
+		this.service = service;
+		this.list = make("dl", { class: "facts-list" });
+		this.rows = make("tbody");
+		const head = ["No.", "Element", "Type", "Travels by", "Clients"].map((text) => make("th", { scope: "col", text }));
+		this.table = make("table", { class: "elements-table" }, make("thead", {}, make("tr", {}, ...head)), this.rows);
+		this.node = make("details", { class: "details" }, make("summary", { text: "About this service" }), this.list,
+			make("div", { class: "table-frame", role: "region", "aria-label": "Elements", tabindex: "0" }, this.table));
+		this.node.ontoggle = () => this.node.open && this.tellQuality(true);
+	}
+
+	update(isLive) {
+		const { info } = this.service;
+		const { service, host, port, encrypted, role } = info ?? {};
+		this.#tell("Service", service);
+		this.#tell("Address", host && (port ? `${host}:${port}` : host));
+		this.#tell("Connection", isLive ? [encrypted ? "encrypted" : "not encrypted", ROLES[role]].filter(Boolean).join(", ") : null);
+		this.tellQuality(isLive);
+	}
+
+	tellQuality(isLive) {
+		const { quality } = this.service;
+		const { rtt, in: received, out: sent, lost } = (isLive && quality) || {};
+		this.#tell("Round trip", typeof rtt === "number" ? `${fixed(rtt)} ms` : null);
+		this.#tell("Values received", received === undefined ? null : `${fixed(received)} a second`);
+		this.#tell("Values sent", sent === undefined ? null : `${fixed(sent)} a second`);
+		this.#tell("Values lost or replaced", lost === undefined ? null : String(lost));
+	}
+
+	showElements() {
+		this.rows.replaceChildren(...this.service.elements.map((element) => make("tr", {},
+			...[element.id, element.name, element.type, element.transport.toUpperCase(), ACCESS[element.access]].map((text) => make("td", { text: String(text) })))));
+	}
+
+	#tell(name, text) {
+		let fact = this.#facts.get(name);
+		if (!fact) {
+			if (!text) return;
+			fact = { value: make("dd"), node: make("div") };
+			fact.node.append(make("dt", { text: name }), fact.value);
+			this.#facts.set(name, fact);
+			this.list.append(fact.node);
+		}
+		fact.node.hidden = !text;
+		setText(fact.value, text ?? "");
+	}
+}

@@ -1,0 +1,41 @@
+// How a service is, in words: short for the list, and as a sentence that says what to do.
+
+const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+
+// `page` has isLinked and lostAt, when the connection to the dashboard was lost. Returns { kind, short, sentence }:
+// `kind` is for colours, `short` is empty where all is well.
+export function stateOf(service, page) {
+	const { info, isListed, since } = service;
+	if (!page.isLinked) {
+		const when = page.lostAt ? ` since ${clock(page.lostAt)}` : "";
+		return state("stale", info && page.lostAt ? `Stale${when}` : "", `Not connected to the dashboard${when}.${service.elements ? " These are the last values." : ""}`);
+	}
+	if (!isListed) {
+		const when = service.leftAt ? ` since ${clock(service.leftAt)}` : "";
+		return state("away", `Gone${when}`, `Not on the network${when || " now"}. It comes back by itself.`);
+	}
+	switch (info.state) {
+	case "connecting": return state("connecting", "Connecting…", "Connecting…");
+	case "away": return state("away", `Away since ${clock(since)}`, `${sentence(info.why ?? "Away")}${info.canPair ? "" : " It comes back by itself."}`);
+	case "refused": return state("refused", "Refused", sentence(info.why ?? "The service refused the connection"));
+	case "notPaired": return state("notPaired", "Needs pairing", "This service answers paired devices only.");
+	case "identityChanged": return state("identityChanged", "Key changed", "Another device answers under this name.");
+	default: return state("connected", "", "");
+	}
+}
+
+const state = (kind, short, sentence) => ({ kind, short, sentence });
+
+// What this page may do with a service that is connected, and who can listen.
+export function accessOf({ security, role, encrypted, canPair }) {
+	const access = security === "open" ? "Open to everybody on this network"
+		: role === "control" || role === "admin" ? "You are paired and can set it"
+		: canPair || role === "observe" ? "You can watch it; setting it needs pairing"
+		: "";
+	return [encrypted ? "Encrypted" : "Not encrypted", access].filter(Boolean).join(" · ");
+}
+
+export function sentence(text) {
+	if (!text) return "";
+	return text.charAt(0).toUpperCase() + text.slice(1) + (/[.!?…]$/.test(text) ? "" : ".");
+}
