@@ -41,6 +41,9 @@ public final class PageSocket: Sendable {
         try socket.write(texts.flatMap { ScriptedPeer.frame(Array($0.utf8), mask: [1, 2, 3, 4]) })
     }
 
+    /// Ends the connection without a word.
+    public func close() { socket.closeOutput() }
+
     /// The next message. Pings are skipped.
     public func next() async throws -> Message {
         while true {

@@ -19,6 +19,7 @@ import scenarios_control  # noqa: E402
 import scenarios_lasting  # noqa: E402
 import scenarios_list  # noqa: E402
 import scenarios_look  # noqa: E402
+import scenarios_motion  # noqa: E402
 import scenarios_safety  # noqa: E402
 from pages import Browser  # noqa: E402
 from waits import Bed, Failure  # noqa: E402
@@ -30,6 +31,7 @@ SCENARIOS = {
     "services": scenarios_list.services,
     "kinds": scenarios_list.kinds,
     "nothing": scenarios_list.nothing,
+    "hand": scenarios_motion.hand,
     "restart": scenarios_lasting.restart,
     "asleep": scenarios_lasting.asleep,
     "pairing": scenarios_safety.pairing,

@@ -12,10 +12,40 @@ struct PageRequestTests {
         (#"{"t":"hello","token":"abc"}"#, .hello(token: "abc")),
         (#"{"t":"open","keys":[3,5,3]}"#, .open([3, 5])),
         (#"{"t":"list","on":true}"#, .list(true)),
-        (#"{"t":"set","key":3,"id":1,"value":0.5,"n":12}"#, .set(service: 3, element: 1, .number(0.5), number: 12)),
-        (#"{"t":"set","key":3,"id":1,"value":true}"#, .set(service: 3, element: 1, .bool(true), number: nil)),
-        (#"{"t":"set","key":3,"id":1,"value":"on"}"#, .set(service: 3, element: 1, .text("on"), number: nil)),
-        (#"{"t":"set","key":3,"id":1,"value":[1,2]}"#, .set(service: 3, element: 1, .list([1, 2]), number: nil)),
+        (
+            #"{"t":"set","key":3,"id":1,"value":0.5,"n":12}"#,
+            .set(service: 3, element: 1, .number(0.5), rest: nil, number: 12)
+        ),
+        (
+            #"{"t":"set","key":3,"id":1,"value":true}"#,
+            .set(service: 3, element: 1, .bool(true), rest: nil, number: nil)
+        ),
+        (
+            #"{"t":"set","key":3,"id":1,"value":"on"}"#,
+            .set(service: 3, element: 1, .text("on"), rest: nil, number: nil)
+        ),
+        (
+            #"{"t":"set","key":3,"id":1,"value":[1,2]}"#,
+            .set(service: 3, element: 1, .list([1, 2]), rest: nil, number: nil)
+        ),
+        (
+            #"{"t":"set","key":3,"id":1,"value":true,"rest":false}"#,
+            .set(service: 3, element: 1, .bool(true), rest: .bool(false), number: nil)
+        ),
+        (
+            #"{"t":"grip","key":3,"id":1,"rest":[0,0],"n":2}"#,
+            .grip(service: 3, element: 1, rest: .list([0, 0]), number: 2)
+        ),
+        (#"{"t":"grip","key":3,"id":1}"#, .grip(service: 3, element: 1, rest: nil, number: nil)),
+        (
+            #"{"t":"move","n":7,"v":[[3,1,[0.5,-1]],[4,2,true]]}"#,
+            .move(
+                [
+                    .init(service: 3, element: 1, value: .list([0.5, -1])),
+                    .init(service: 4, element: 2, value: .bool(true)),
+                ], number: 7)
+        ),
+        (#"{"t":"rest"}"#, .rest), (#"{"t":"letGo"}"#, .letGo),
         (#"{"t":"pair","key":3,"code":"483291","n":13}"#, .pair(service: 3, code: "483291", name: nil, number: 13)),
         (
             #"{"t":"pair","key":3,"code":"483291","name":"Ada","n":13}"#,
@@ -28,7 +58,9 @@ struct PageRequestTests {
     }
 
     @Test(arguments: [
-        "", "{", "[]", "null", "7", #"{"t":"other"}"#, #"{"t":"list"}"#, #"{"keys":[1]}"#, #"{"t":"open"}"#,
+        "", "{", "[]", "null", "7", #"{"t":"other"}"#, #"{"t":"list"}"#, #"{"t":"grip","key":3}"#,
+        #"{"t":"grip","key":3,"id":-4}"#, #"{"t":"move","n":1}"#, #"{"t":"move","v":[]}"#,
+        #"{"t":"move","n":1,"v":[[1,2]]}"#, #"{"t":"move","n":1,"v":["a"]}"#, #"{"keys":[1]}"#, #"{"t":"open"}"#,
         #"{"t":"open","keys":[-1]}"#,
         #"{"t":"open","keys":[4294967296]}"#, #"{"t":"set","key":3,"id":1}"#, #"{"t":"set","key":3,"id":-2,"value":1}"#,
         #"{"t":"set","key":3,"id":128,"value":1}"#, #"{"t":"set","key":3,"id":1,"value":{"a":1}}"#,

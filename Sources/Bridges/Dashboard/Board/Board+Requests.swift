@@ -8,27 +8,66 @@ internal import WebServer
 
 // What pages ask of services.
 extension Board {
-    func set(_ number: UInt32, _ id: Int8, _ page: PageValue, _ request: Int?, for viewer: Viewer) {
-        func refuse(_ reason: String) {
-            viewer.socket.send(PageMessage.refused(number, id, reason, request: request))
-        }
-        if let reason = policy.reason { return refuse(reason) }
-        guard let service = services[number], let device = service.device, service.isConnected,
-            let element = service.catalogue?[id: id]
-        else { return refuse("the service is not connected") }
-        guard element.access.contains(.write) else {
-            return refuse(service.canPair ? "setting it takes a pairing" : "it can only be read")
-        }
-        let value: ElementValue
-        do throws(WireError) {
-            value = try page.elementValue(of: element)
+    /// Why a page may not set an element, for a person.
+    struct Refusal: Error {
+        let reason: String
+    }
+
+    func set(
+        _ number: UInt32, _ id: Int8, _ page: PageValue, rest: PageValue?, _ request: Int?, for viewer: Viewer
+    ) {
+        let place = ElementPlace(service: number, element: id)
+        do throws(Refusal) {
+            let element = try settable(place)
+            let resting = try value(ofRest: rest, of: element)
+            guard viewer.atRest[place] != nil || viewer.atRest.count < PageRequest.maximumMoveCount || resting == nil
+            else { throw Refusal(reason: "the page holds too much") }
+            try send(try value(page, of: element), to: element, place, for: viewer, request)
+            viewer.atRest[place] = resting
         } catch {
-            return refuse(error.message)
+            viewer.socket.send(PageMessage.refused(number, id, error.reason, request: request))
+        }
+    }
+
+    /// The element, if pages may set it now.
+    func settable(_ place: ElementPlace) throws(Refusal) -> ElementDefinition {
+        if let reason = policy.reason { throw Refusal(reason: reason) }
+        guard let service = services[place.service], service.isConnected,
+            let element = service.catalogue?[id: place.element]
+        else { throw Refusal(reason: "the service is not connected") }
+        guard element.access.contains(.write) else {
+            throw Refusal(reason: service.canPair ? "setting it takes a pairing" : "it can only be read")
+        }
+        return element
+    }
+
+    func value(_ page: PageValue, of element: ElementDefinition) throws(Refusal) -> ElementValue {
+        do throws(WireError) {
+            return try page.elementValue(of: element)
+        } catch {
+            throw Refusal(reason: error.message)
+        }
+    }
+
+    /// A value of rest is sent when nobody is there to be told that it is refused.
+    func value(ofRest page: PageValue?, of element: ElementDefinition) throws(Refusal) -> ElementValue? {
+        guard let page else { return nil }
+        let value = try value(page, of: element)
+        guard element.allows(value) else { throw Refusal(reason: "the value of rest is outside the element's range") }
+        return value
+    }
+
+    /// Sends a value to the service, and shows it to all pages.
+    func send(
+        _ value: ElementValue, to element: ElementDefinition, _ place: ElementPlace, for viewer: Viewer, _ request: Int?
+    ) throws(Refusal) {
+        guard let service = services[place.service], let device = service.device, service.isConnected else {
+            throw Refusal(reason: "the service is not connected")
         }
         do throws(ElementalError) {
             try device.send(value, to: element)
         } catch {
-            return refuse(error.message)
+            throw Refusal(reason: error.message)
         }
         change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }

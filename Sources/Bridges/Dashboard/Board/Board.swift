@@ -32,6 +32,7 @@ final class Board {
     private var notices: [PageMessage.Notice: String] = [:]
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
+    var grips = Grips()
 
     init(
         _ sessions: Follower, pairings: PagePairings, policy: BoardPolicy, host: String, helloTimeout: Duration,
@@ -59,7 +60,10 @@ final class Board {
         // The socket lets go of them when it closes.
         socket.onText = { [self] text in take(text, of: viewer) }
         socket.onWritable = { [self] in catchUp(viewer) }
-        socket.onClose = { [self] in viewers[viewer.socket.id] = nil }
+        socket.onClose = { [self] in
+            viewers[viewer.socket.id] = nil
+            letGo(viewer)
+        }
         viewers[socket.id] = viewer
         // Those that say nothing take no room from others: the one that came first goes.
         let silent = viewers.values.filter { !$0.isAdmitted }
@@ -76,6 +80,8 @@ final class Board {
         hasEnded = true
         ticks.end()
         tellingRounds.end()
+        for viewer in viewers.values { letGo(viewer) }
+        grips.watch?.cancel()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         tell(PageMessage.bye("the dashboard ends"))
@@ -108,7 +114,12 @@ final class Board {
             viewer.isListing = isShown
             viewer.lacksTelling = isShown
             ticks.ask()
-        case .set(let service, let id, let value, let number): set(service, id, value, number, for: viewer)
+        case .set(let service, let id, let value, let rest, let number):
+            set(service, id, value, rest: rest, number, for: viewer)
+        case .grip(let service, let id, let rest, let number): grip(service, id, rest: rest, number, for: viewer)
+        case .move(let moves, let number): move(moves, number, for: viewer)
+        case .rest: for grip in grips.held(by: viewer) { rest(grip) }
+        case .letGo: letGo(viewer)
         case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
         case .ping(let number): viewer.socket.send(PageMessage.pong(number))
         }
@@ -251,6 +262,7 @@ final class Board {
             guard let service = known.removeValue(forKey: key) else { return }
             services[service.number] = nil
             tellingDue[service.number] = nil
+            loseGrips(of: service)
             tell(PageMessage.gone(service.number))
             for viewer in viewers.values { viewer.forget(service.number) }
         case .state(let key, let state): note(state, of: service(of: key))

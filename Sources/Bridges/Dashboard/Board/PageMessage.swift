@@ -48,6 +48,31 @@ enum PageMessage {
             [("id", .integer(Int(element))), ("why", .string(reason)), ("n", .optional(request))])
     }
 
+    /// Why a page holds an element no longer, by its name on the page.
+    enum Release: String {
+        /// Another page has taken it.
+        case taken
+        /// Its service has gone.
+        case gone
+    }
+
+    static func released(_ place: ElementPlace, _ why: Release) -> EncodedFrame {
+        frame("released", of: place.service, [("id", .integer(Int(place.element))), ("why", .string(why.rawValue))])
+    }
+
+    static func gripped(_ place: ElementPlace, isTaken: Bool, request: Int?) -> EncodedFrame {
+        frame(
+            "gripped", of: place.service,
+            [("id", .integer(Int(place.element))), ("taken", .bool(isTaken)), ("n", .optional(request))])
+    }
+
+    /// The element has been set to its value of rest, since the page said nothing.
+    static func resting(_ place: ElementPlace) -> EncodedFrame {
+        frame("resting", of: place.service, [("id", .integer(Int(place.element)))])
+    }
+
+    static func moved(_ request: Int) -> EncodedFrame { frame("moved", [("n", .integer(request))]) }
+
     static func paired(_ number: UInt32, role: String, request: Int?) -> EncodedFrame {
         frame("paired", of: number, [("role", .string(role)), ("n", .optional(request))])
     }

@@ -15,13 +15,42 @@ enum PageRequest: Sendable, Equatable {
     case open(Set<UInt32>)
     /// Whether the page shows the list of services, with each one's telling values.
     case list(Bool)
-    /// Sets an element; the number comes back with a refusal.
-    case set(service: UInt32, element: Int8, PageValue, number: Int?)
+    /// Sets an element; the number comes back with a refusal. If the page closes before it sets the element anew, it is set
+    /// to the value of rest.
+    case set(service: UInt32, element: Int8, PageValue, rest: PageValue?, number: Int?)
+    /// Takes hold of an element, which from then on this page alone moves.
+    case grip(service: UInt32, element: Int8, rest: PageValue?, number: Int?)
+    /// Moves elements that the page holds; the number comes back.
+    case move([Move], number: Int)
+    /// Sets all elements that the page holds to their values of rest.
+    case rest
+    /// Lets go of all elements that the page holds, after setting them to their values of rest.
+    case letGo
     /// Pairs with a service by the code that it shows, under that name or the page's usual one.
     case pair(service: UInt32, code: String, name: String?, number: Int?)
     case ping(Int?)
 
     static let maximumOpenCount = 1024
+    static let maximumMoveCount = 16
+
+    struct Move: Sendable, Equatable, Decodable {
+        let service: UInt32
+        let element: Int8
+        let value: PageValue
+
+        init(service: UInt32, element: Int8, value: PageValue) {
+            self.service = service
+            self.element = element
+            self.value = value
+        }
+
+        init(from decoder: any Decoder) throws {
+            var container = try decoder.unkeyedContainer()
+            service = try container.decode(UInt32.self)
+            element = try container.decode(Int8.self)
+            value = try container.decode(PageValue.self)
+        }
+    }
 
     /// Reads a message of a page; `nil` for anything else, which ends the connection.
     init?(_ text: ByteBuffer) {
@@ -36,7 +65,15 @@ enum PageRequest: Sendable, Equatable {
             self = .list(isShown)
         case "set":
             guard let key = fields.key, let id = fields.id, id >= 0, let value = fields.value else { return nil }
-            self = .set(service: key, element: id, value, number: fields.n)
+            self = .set(service: key, element: id, value, rest: fields.rest, number: fields.n)
+        case "grip":
+            guard let key = fields.key, let id = fields.id, id >= 0 else { return nil }
+            self = .grip(service: key, element: id, rest: fields.rest, number: fields.n)
+        case "move":
+            guard let moves = fields.v, moves.count <= Self.maximumMoveCount, let number = fields.n else { return nil }
+            self = .move(moves, number: number)
+        case "rest": self = .rest
+        case "letGo": self = .letGo
         case "pair":
             guard let key = fields.key, let code = fields.code else { return nil }
             self = .pair(service: key, code: code, name: fields.name, number: fields.n)
@@ -53,6 +90,8 @@ enum PageRequest: Sendable, Equatable {
         let key: UInt32?
         let id: Int8?
         let value: PageValue?
+        let rest: PageValue?
+        let v: [Move]?
         let code: String?
         let name: String?
         let n: Int?

@@ -1,3 +1,4 @@
+import ElementalWire
 import NIOCore
 internal import WebServer
 
@@ -17,6 +18,10 @@ final class Viewer {
     /// Services whose elements it is yet to be told.
     var dueCatalogues: Set<UInt32> = []
     var isPairing = false
+    /// What elements are set to if it closes before it sets them anew.
+    var atRest: [ElementPlace: ElementValue] = [:]
+    /// Since when its moves were not answered.
+    var lastAnswer: NIODeadline?
     /// Whether it shows the list of services.
     var isListing = false
     /// Whether it is yet to be sent all services' telling values.

@@ -16,11 +16,17 @@ static const unsigned char style_css[] = {
 static const unsigned char address_js[] = {
 #embed "files/address.js"
 };
+static const unsigned char binding_js[] = {
+#embed "files/binding.js"
+};
 static const unsigned char commodore_js[] = {
 #embed "files/commodore.js"
 };
 static const unsigned char control_js[] = {
 #embed "files/control.js"
+};
+static const unsigned char controller_js[] = {
+#embed "files/controller.js"
 };
 static const unsigned char controls_js[] = {
 #embed "files/controls.js"
@@ -42,6 +48,9 @@ static const unsigned char main_js[] = {
 };
 static const unsigned char memory_js[] = {
 #embed "files/memory.js"
+};
+static const unsigned char mover_js[] = {
+#embed "files/mover.js"
 };
 static const unsigned char number_js[] = {
 #embed "files/number.js"
@@ -67,6 +76,9 @@ static const unsigned char series_js[] = {
 static const unsigned char services_js[] = {
 #embed "files/services.js"
 };
+static const unsigned char sources_js[] = {
+#embed "files/sources.js"
+};
 static const unsigned char states_js[] = {
 #embed "files/states.js"
 };
@@ -91,8 +103,10 @@ static const struct dashboard_page_file files[] = {
     FILE_AT("/icon.svg", "image/svg+xml", icon_svg),
     FILE_AT("/style.css", "text/css; charset=utf-8", style_css),
     MODULE("/address.js", address_js),
+    MODULE("/binding.js", binding_js),
     MODULE("/commodore.js", commodore_js),
     MODULE("/control.js", control_js),
+    MODULE("/controller.js", controller_js),
     MODULE("/controls.js", controls_js),
     MODULE("/details.js", details_js),
     MODULE("/dom.js", dom_js),
@@ -100,6 +114,7 @@ static const struct dashboard_page_file files[] = {
     MODULE("/link.js", link_js),
     MODULE("/main.js", main_js),
     MODULE("/memory.js", memory_js),
+    MODULE("/mover.js", mover_js),
     MODULE("/number.js", number_js),
     MODULE("/pairing.js", pairing_js),
     MODULE("/panel.js", panel_js),
@@ -108,6 +123,7 @@ static const struct dashboard_page_file files[] = {
     MODULE("/reading.js", reading_js),
     MODULE("/series.js", series_js),
     MODULE("/services.js", services_js),
+    MODULE("/sources.js", sources_js),
     MODULE("/states.js", states_js),
     MODULE("/store.js", store_js),
     MODULE("/text.js", text_js),

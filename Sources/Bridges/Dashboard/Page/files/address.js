@@ -1,6 +1,8 @@
-// The page's address: #/SERVICE/NAME for an open service, ?find=WORDS for the search. Links can be sent, and back works.
+// The page's address: #/SERVICE/NAME for an open service, #/controller for the controller, ?find=WORDS for the search. Links can be sent, and back works.
 
-// What the part behind # says: { id, find, token }; `id` is null where the list is shown.
+export const CONTROLLER = "#/controller";
+
+// What the part behind # says: { id, find, token, isController }; `id` is null where the list is shown.
 export function readAddress(hash = location.hash) {
 	const text = hash.slice(1);
 	if (!text.startsWith("/")) return { id: null, find: "", token: new URLSearchParams(text).get("token") };
@@ -12,7 +14,7 @@ export function readAddress(hash = location.hash) {
 	} catch {
 		// Not an address of this page: the list is shown.
 	}
-	return { id, find: new URLSearchParams(query).get("find") ?? "", token: null };
+	return { id, find: new URLSearchParams(query).get("find") ?? "", token: null, isController: hash === CONTROLLER };
 }
 
 // The address of the list (`id` is null) or of a service, with the search.

@@ -152,7 +152,7 @@ class Joystick extends Control {
 	#press(bits) {
 		if (bits === this.#pressed) return;
 		this.render(bits);
-		this.send(bits);
+		this.send(bits, bits ? 0 : undefined);
 	}
 
 	#follow(part, bit) {

@@ -79,13 +79,14 @@ export class Control {
 		});
 	}
 
-	send(value) {
+	// `rest` is what it is set to if the page closes before it sets it anew.
+	send(value, rest) {
 		this.tell("");
 		this.#sent = value;
 		this.#isTold = false;
 		clearTimeout(this.#settling);
 		this.#settling = setTimeout(() => this.#settle(), SETTLING);
-		this.sendValue(value);
+		this.sendValue(value, rest);
 		this.#newest = value;
 		this.#isSet(true);
 	}

@@ -67,7 +67,7 @@ class PushControl extends Control {
 		if (!this.isEnabled || isDown === this.#isDown) return;
 		this.#isDown = isDown;
 		this.render(isDown);
-		this.send(isDown);
+		this.send(isDown, isDown ? false : undefined);
 	}
 }
 

@@ -19,14 +19,28 @@ export class Link {
 	#number = 0;
 	#token;
 	#events;
+	#listening = new AbortController();
 
 	// `events` has onState(state, text), onMessage(message) and onBytes(buffer).
 	constructor(events) {
 		this.#events = events;
 		const wake = () => document.visibilityState === "visible" && this.#wake();
-		document.addEventListener("visibilitychange", wake);
-		document.addEventListener("resume", wake);
-		for (const name of ["pageshow", "online", "focus"]) window.addEventListener(name, wake);
+		const { signal } = this.#listening;
+		document.addEventListener("visibilitychange", wake, { signal });
+		document.addEventListener("resume", wake, { signal });
+		for (const name of ["pageshow", "online", "focus"]) window.addEventListener(name, wake, { signal });
+	}
+
+	// Ends the connection for good.
+	stop() {
+		this.#listening.abort();
+		this.#drop();
+		this.state = "ended";
+	}
+
+	// Whether what was sent last has not left yet.
+	get isBusy() {
+		return this.#socket !== null && this.#socket.bufferedAmount > 0;
 	}
 
 	nextNumber() {

@@ -1,6 +1,7 @@
 // The page: the list of services and the open one, live by one connection to the dashboard.
 
 import { addressOf, readAddress } from "./address.js";
+import { Controller } from "./controller.js";
 import { announce, make, setText } from "./dom.js";
 import { Link } from "./link.js";
 import * as memory from "./memory.js";
@@ -21,6 +22,7 @@ class Page {
 	find = "";
 	notices = new Map();
 	#panel = null;
+	#controller = null;
 	#asked = "";
 	#scroll = 0;
 	#narrow = window.matchMedia("(max-width: 55.99rem)");
@@ -101,16 +103,26 @@ class Page {
 
 	// Shows what the address says.
 	show() {
-		const { id, find } = readAddress();
+		const { id, find, isController } = readAddress();
 		const before = this.openId;
 		this.openId = id;
 		this.find = find;
 		if (byId("find").value.trim() !== find) byId("find").value = find;
-		document.body.dataset.screen = id === null ? "list" : "service";
+		document.body.dataset.screen = isController ? "controller" : id === null ? "list" : "service";
+		this.#control(isController);
 		if (id !== before) this.#open(before);
 		this.#title();
 		this.list.touch();
 		this.#ask();
+	}
+
+	#control(isController) {
+		if (isController === (this.#controller !== null)) return;
+		this.#controller?.remove();
+		this.#controller = isController ? new Controller(this) : null;
+		if (!isController) return;
+		byId("panel").append(this.#controller.node);
+		this.#controller.title.focus({ preventScroll: true });
 	}
 
 	#open(before) {
@@ -124,12 +136,12 @@ class Page {
 			window.scrollTo(0, this.#scroll);
 			this.list.focus(before);
 		}
-		byId("hint").hidden = this.openId !== null || !this.isLinked;
+		byId("hint").hidden = this.openId !== null || this.#controller !== null || !this.isLinked;
 	}
 
 	#title() {
 		const { host } = this.hello;
-		const name = this.openId === null ? "" : `${this.store.byId(this.openId).name} · `;
+		const name = this.#controller ? "Controller · " : this.openId === null ? "" : `${this.store.byId(this.openId).name} · `;
 		document.title = `${name}Elemental${host ? ` on ${host}` : ""}`;
 	}
 
@@ -180,7 +192,7 @@ class Page {
 
 	updateAll() {
 		this.#panel?.update();
-		byId("hint").hidden = this.openId !== null || !this.isLinked;
+		byId("hint").hidden = this.openId !== null || this.#controller !== null || !this.isLinked;
 		this.list.touch();
 	}
 
@@ -312,7 +324,7 @@ class Page {
 		if (this.hasBegun) return;
 		this.hasBegun = true;
 		const { listed } = this.list;
-		if (this.openId !== null || this.find || listed.length !== 1) return;
+		if (this.openId !== null || this.#controller || this.find || listed.length !== 1) return;
 		history.replaceState(null, "", addressOf(listed[0].id));
 		this.show();
 	}

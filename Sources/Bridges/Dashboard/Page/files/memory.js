@@ -13,6 +13,15 @@ function remember(storage, name, value) {
 // The token, for this tab.
 export const token = (value) => remember(() => sessionStorage, "elemental.token", value);
 
+// What a controller moves, a list of settings.
+export function controller(settings) {
+	try {
+		return JSON.parse(remember(() => localStorage, "elemental.controller", settings && JSON.stringify(settings)) ?? "[]");
+	} catch {
+		return [];
+	}
+}
+
 const FAVOURITES = "elemental.favourites";
 
 // The favourite services, by their identifiers, for as long as the browser keeps them.

@@ -101,7 +101,7 @@ export class Panel {
 	}
 
 	#sender(element) {
-		return (value) => this.page.store.set(this.service, element, value);
+		return (value, rest) => this.page.store.set(this.service, element, value, rest);
 	}
 
 	#make(element) {

@@ -166,9 +166,9 @@ export class Store {
 	}
 
 	// Sends a value with the next frame: of several before that, the newest alone.
-	set(service, element, value) {
+	set(service, element, value, rest) {
 		if (service.key === null) return;
-		this.#outbox.set(`${service.key}/${element.id}`, { t: "set", key: service.key, id: element.id, value });
+		this.#outbox.set(`${service.key}/${element.id}`, { t: "set", key: service.key, id: element.id, value, rest });
 		if (document.visibilityState === "hidden") this.#send();
 		else nextFrame(this.#flush);
 	}

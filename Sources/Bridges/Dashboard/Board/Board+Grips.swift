@@ -1,0 +1,105 @@
+internal import Elemental
+import ElementalWire
+import NIOCore
+internal import WebServer
+
+// Elements that a page moves, as a phone in a hand does: a hundred times a second, and safely when the phone is gone.
+extension Board {
+    /// A page that says nothing for so long has let go, for what it knows.
+    static let silenceLimit = TimeAmount.milliseconds(300)
+    private static let watchInterval = TimeAmount.milliseconds(25)
+    private static let answerInterval = TimeAmount.milliseconds(50)
+
+    /// Lets a page hold an element. Another page that holds it is told that it does no longer.
+    func grip(_ number: UInt32, _ id: Int8, rest: PageValue?, _ request: Int?, for viewer: Viewer) {
+        let place = ElementPlace(service: number, element: id)
+        do throws(Refusal) {
+            let element = try settable(place)
+            guard grips[place]?.viewer === viewer || grips.held(by: viewer).count < PageRequest.maximumMoveCount else {
+                throw Refusal(reason: "the page holds too much")
+            }
+            let resting = try value(ofRest: rest, of: element)
+            let former = grips[place]?.viewer
+            let isTaken = former.map { $0 !== viewer } ?? false
+            if isTaken { former?.socket.send(PageMessage.released(place, .taken)) }
+            grips[place] = Grip(place, viewer, rest: resting)
+            viewer.socket.send(PageMessage.gripped(place, isTaken: isTaken, request: request))
+            watchGrips()
+        } catch {
+            viewer.socket.send(PageMessage.refused(number, id, error.reason, request: request))
+        }
+    }
+
+    /// Passes on what a page moves. What it does not hold stays.
+    func move(_ moves: [PageRequest.Move], _ request: Int, for viewer: Viewer) {
+        let now = NIODeadline.now()
+        for move in moves {
+            let place = ElementPlace(service: move.service, element: move.element)
+            guard let grip = grips[place], grip.viewer === viewer else { continue }
+            do throws(Refusal) {
+                let element = try settable(place)
+                try send(try value(move.value, of: element), to: element, place, for: viewer, request)
+                grip.lastMove = now
+                grip.isResting = false
+            } catch {
+                viewer.socket.send(PageMessage.refused(move.service, move.element, error.reason, request: request))
+            }
+        }
+        guard viewer.lastAnswer.map({ now - $0 >= Self.answerInterval }) ?? true, viewer.socket.isWritable else {
+            return
+        }
+        viewer.lastAnswer = now
+        viewer.socket.send(PageMessage.moved(request))
+    }
+
+    func rest(_ grip: Grip) {
+        guard !grip.isResting else { return }
+        grip.isResting = true
+        setToRest(grip.rest, grip.place, for: grip.viewer)
+        grip.viewer.socket.send(PageMessage.resting(grip.place))
+    }
+
+    /// The page has closed, or lets go of all it holds.
+    func letGo(_ viewer: Viewer) {
+        for grip in grips.held(by: viewer) {
+            rest(grip)
+            grips[grip.place] = nil
+        }
+        for (place, value) in viewer.atRest { setToRest(value, place, for: viewer) }
+        viewer.atRest = [:]
+        unwatchGrips()
+    }
+
+    /// The service has gone.
+    func loseGrips(of service: BoardService) {
+        for grip in grips.values.filter({ $0.place.service == service.number }) {
+            grips[grip.place] = nil
+            grip.viewer.socket.send(PageMessage.released(grip.place, .gone))
+        }
+        unwatchGrips()
+    }
+
+    /// A service that is away stops by itself: it is not told.
+    private func setToRest(_ value: ElementValue?, _ place: ElementPlace, for viewer: Viewer) {
+        guard let value, let element = try? settable(place) else { return }
+        try? send(value, to: element, place, for: viewer, nil)
+    }
+
+    /// Looks for silent pages from now on, for as long as something is held.
+    private func watchGrips() {
+        guard grips.watch == nil else { return }
+        grips.watch = eventLoop.assumeIsolated().scheduleTask(in: Self.watchInterval) { [weak self] in
+            guard let self else { return }
+            let now = NIODeadline.now()
+            for grip in grips.values where now - grip.lastMove >= Self.silenceLimit { rest(grip) }
+            grips.watch = nil
+            if !grips.isEmpty { watchGrips() }
+        }
+    }
+
+    private func unwatchGrips() {
+        guard grips.isEmpty else { return }
+        grips.watch?.cancel()
+        grips.watch = nil
+    }
+}

@@ -1,0 +1,320 @@
+// The phone in the hand: what it tells moves elements of services. First what moves what is chosen, then it is played.
+
+import { Binding, fits } from "./binding.js";
+import { announce, button, icon, make, setText, span } from "./dom.js";
+import { Link } from "./link.js";
+import { Mover } from "./mover.js";
+import * as memory from "./memory.js";
+import { askForSensors, hasSensors, makeSources } from "./sources.js";
+import { axes, toNumber } from "./values.js";
+
+const SHOWN_EVERY = 250;
+
+export class Controller {
+	#sources = makeSources();
+	#settings = memory.controller();
+	#services = new Map();
+	#catalogues = new Map();
+	#bindings = [];
+	#isPlaying = false;
+	#shower = 0;
+	#lock = null;
+	#ending = new AbortController();
+
+	// `page` has goBack().
+	constructor(page) {
+		this.title = make("h2", { text: "Controller", tabindex: "-1" });
+		const back = button("round back always", undefined, () => page.goBack(), { "aria-label": "All services" });
+		back.append(icon("left"));
+		this.state = make("p", { class: "quiet" });
+		this.setUp = make("div", { class: "body" });
+		this.surface = make("div", { class: "play", hidden: true });
+		this.rows = make("ul", { class: "play-state", hidden: true });
+		this.go = button("tool primary play-go", "Play", () => (this.#isPlaying ? this.#end() : this.#begin()), { disabled: true });
+		this.node = make("article", { class: "panel controller", "aria-label": "Controller" },
+			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state)),
+			this.rows, this.setUp, this.surface, this.go);
+		this.link = new Link({
+			onState: (state, text) => this.#enter(state, text),
+			onMessage: (message) => this.#receive(message),
+			onBytes: () => {},
+		});
+		this.mover = new Mover(this.link);
+		document.addEventListener("visibilitychange", () => this.#look(), { signal: this.#ending.signal });
+		window.addEventListener("pagehide", () => this.link.send({ t: "rest" }), { signal: this.#ending.signal });
+		this.link.start(memory.token());
+		this.#showSetUp();
+	}
+
+	remove() {
+		this.#end();
+		this.#ending.abort();
+		this.link.send({ t: "letGo" });
+		this.link.stop();
+		this.node.remove();
+	}
+
+	#enter(state, text) {
+		if (state !== "open") for (const binding of this.#bindings) binding.isHeld = false;
+		else this.#services.clear();
+		setText(this.state, state === "open" ? "" : text);
+		this.#showRows();
+	}
+
+	#receive(message) {
+		switch (message.t) {
+		case "hello":
+			setText(this.state, message.control === false ? message.why ?? "This dashboard sets nothing." : "");
+			break;
+		case "service":
+			this.#services.set(message.key, message);
+			this.#open();
+			break;
+		case "listed":
+			this.#showSetUp();
+			break;
+		case "gone":
+			this.#services.delete(message.key);
+			this.#showSetUp();
+			break;
+		case "catalogue":
+			for (const element of message.elements) element.range = element.range?.map(toNumber);
+			this.#catalogues.set(message.key, message.elements);
+			this.#showSetUp();
+			if (this.#isPlaying) this.#bind();
+			break;
+		case "gripped":
+			this.#each(message, (binding) => {
+				binding.isHeld = true;
+				binding.isTaken = binding.isResting = false;
+				if (message.taken) announce(`${binding.title}: taken from another controller.`);
+			});
+			break;
+		case "released":
+			this.#each(message, (binding) => {
+				binding.isHeld = false;
+				binding.isTaken = message.why === "taken";
+				if (binding.isTaken) announce(`${binding.title}: another controller has taken it.`);
+			});
+			break;
+		case "resting":
+			this.#each(message, (binding) => {
+				binding.isResting = true;
+			});
+			break;
+		case "refused":
+			this.#each(message, (binding) => {
+				binding.problem = message.why;
+			});
+			break;
+		case "moved":
+			this.mover.answered(message.n);
+			break;
+		}
+	}
+
+	#each({ key, id }, act) {
+		for (const binding of this.#bindings) if (binding.key === key && binding.element.id === id) act(binding);
+		this.#showRows();
+	}
+
+	#keyOf(id) {
+		for (const [key, { service, name }] of this.#services) if (`${service ?? ""}/${name}` === id) return key;
+		return undefined;
+	}
+
+	// Asks for the elements of all services that are bound.
+	#open() {
+		const keys = [...new Set(this.#settings.map(({ service }) => this.#keyOf(service)).filter((key) => key !== undefined))];
+		if (keys.join() === this.asked) return;
+		this.asked = keys.join();
+		this.link.send({ t: "open", keys });
+	}
+
+	#keep() {
+		memory.controller(this.#settings);
+		this.#open();
+		this.#showSetUp();
+	}
+
+	// MARK: What moves what
+
+	#showSetUp() {
+		if (this.#isPlaying) return;
+		this.go.disabled = !this.#settings.length;
+		const active = document.activeElement?.id;
+		this.setUp.replaceChildren(
+			hasSensors() ? "" : make("p", { class: "box", text: `This page cannot have the phone’s motion: ${window.isSecureContext ? "this browser has no sensors." : "it came over plain http, and browsers give sensors to https alone. Start the dashboard with --lan and without --http."}` }),
+			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).map((source) => this.#sourceNode(source)));
+		if (active) document.getElementById(active)?.focus({ preventScroll: true });
+	}
+
+	#sourceNode(source) {
+		const settings = this.#settings.find((each) => each.source === source.id);
+		const services = [...this.#services.values()].filter(({ state }) => state === "connected")
+			.map(({ service, name }) => [`${service ?? ""}/${name}`, name]);
+		if (settings && !services.some(([id]) => id === settings.service)) services.push([settings.service, `${settings.service.split("/").pop()} (away)`]);
+		const service = this.#select(`${source.id}-service`, `${source.name} moves`, [["", "Nothing"], ...services], settings?.service ?? "", (id) => {
+			this.#settings = this.#settings.filter((each) => each !== settings);
+			if (id) this.#settings.push({ source: source.id, service: id, element: "" });
+			this.#keep();
+		});
+		const node = make("section", { class: "group source", "aria-label": source.name }, make("h3", { text: source.name }), make("p", { class: "quiet", text: source.text }),
+			make("div", { class: "choose" }, service));
+		const elements = settings && (this.#catalogues.get(this.#keyOf(settings.service)) ?? []).filter((element) => fits(source, element));
+		if (!elements) return node;
+		const element = elements.find(({ name }) => name === settings.element);
+		node.lastChild.append(this.#select(`${source.id}-element`, `Element for ${source.name}`, [["", elements.length ? "Choose an element" : "No element fits"], ...elements.map(({ name }) => [name, name])], settings.element, (name) => {
+			const chosen = elements.find((each) => each.name === name);
+			Object.assign(settings, chosen ? Binding.make(source, settings.service, chosen) : { element: "" });
+			this.#keep();
+		}));
+		if (element && !source.isButton) node.append(this.#adjust(source, settings, element));
+		return node;
+	}
+
+	#adjust(source, settings, element) {
+		const components = axes(element.type) ?? [""];
+		const choices = [["-1", "nothing"], ...source.axes.flatMap((axis, index) => [[`${index}`, axis], [`${index}!`, source.isCentred ? `${axis}, turned round` : "turned round"]])];
+		const parts = settings.parts.map((part, index) => this.#labelled(`${source.id}-axis-${index}`, components[index] ? `${element.name} ${components[index]}` : "Follows", (id, label) => this.#select(id, label, choices, `${part.axis}${part.isTurned ? "!" : ""}`, (text) => {
+			Object.assign(part, { axis: Number.parseInt(text, 10), isTurned: text.endsWith("!") });
+			this.#keep();
+		})));
+		const number = (key, label, least, most, scale = 1) => this.#labelled(`${source.id}-${key}`, label, (id) => make("input", {
+			id, class: "number", type: "number", step: "any", min: least, max: most, value: String(Number((settings[key] * scale).toPrecision(6))),
+			onchange: (event) => {
+				const value = Number(event.target.value) / scale;
+				if (event.target.validity.valid && event.target.value !== "") settings[key] = value;
+				this.#keep();
+			},
+		}));
+		const rests = make("input", { id: `${source.id}-rests`, type: "checkbox", checked: settings.rests, onchange: (event) => {
+			settings.rests = event.target.checked;
+			this.#keep();
+		} });
+		const details = make("details", { class: "details", open: this.opened === source.id }, make("summary", { text: "Adjust" }), make("div", { class: "adjust" }, ...parts,
+			number("low", "From", element.range?.[0], element.range?.[1]), number("high", "To", element.range?.[0], element.range?.[1]),
+			number("dead", "Dead zone, %", 0, 50, 100), number("smooth", "Smoothing, %", 0, 95, 100),
+			make("label", { class: "field check" }, rests, span("", `Returns to ${source.isCentred ? "the middle" : "the beginning"} when this page lets go`))));
+		details.ontoggle = () => {
+			if (details.open) this.opened = source.id;
+			else if (this.opened === source.id) this.opened = null;
+		};
+		return details;
+	}
+
+	#labelled(id, label, makeInput) {
+		return make("div", { class: "field" }, make("label", { for: id, text: label }), makeInput(id, label));
+	}
+
+	#select(id, label, choices, chosen, act) {
+		const select = make("select", { id, "aria-label": label }, ...choices.map(([value, text]) => make("option", { value, text, selected: value === chosen })));
+		select.onchange = () => act(select.value);
+		return select;
+	}
+
+	// MARK: Playing
+
+	async #begin() {
+		// Phones ask only while the touch lasts, so this comes first.
+		if (this.#settings.some(({ source }) => this.#sources.find(({ id }) => id === source)?.isSensor) && !await askForSensors()) {
+			setText(this.state, "The phone does not give its motion to this page.");
+			return;
+		}
+		this.#isPlaying = true;
+		this.mover.start();
+		this.#bind();
+		this.#stayAwake();
+		this.#shower = setInterval(() => this.#showRows(), SHOWN_EVERY);
+		this.setUp.hidden = true;
+		this.surface.hidden = this.rows.hidden = false;
+		this.node.classList.add("playing");
+		setText(this.go, "End");
+	}
+
+	#end() {
+		if (!this.#isPlaying) return;
+		this.#isPlaying = false;
+		for (const source of this.#sources) source.stop();
+		this.mover.stop();
+		this.link.send({ t: "letGo" });
+		this.#bindings = [];
+		clearInterval(this.#shower);
+		this.#lock?.release();
+		this.#lock = null;
+		this.setUp.hidden = false;
+		this.surface.hidden = this.rows.hidden = true;
+		this.surface.replaceChildren();
+		this.node.classList.remove("playing");
+		setText(this.go, "Play");
+		this.#showSetUp();
+	}
+
+	// Takes hold of what is bound. Of a service that has come back the elements are held anew.
+	#bind() {
+		const before = new Map(this.#bindings.map((binding) => [binding.settings, binding]));
+		this.#bindings = [];
+		for (const settings of this.#settings) {
+			const source = this.#sources.find(({ id }) => id === settings.source);
+			const key = this.#keyOf(settings.service);
+			const element = this.#catalogues.get(key)?.find(({ name }) => name === settings.element);
+			if (!source || !element || !fits(source, element)) continue;
+			const known = before.get(settings);
+			const binding = known?.key === key ? known : new Binding(source, settings, key, element);
+			binding.title ??= `${source.name} → ${this.#services.get(key).name} · ${element.name}`;
+			this.#bindings.push(binding);
+			if (known) {
+				known.target = binding;
+			} else {
+				const node = source.start((told) => {
+					const target = binding.target ?? binding;
+					this.mover.move(target, target.value(told));
+				}, `${this.#services.get(key).name} ${element.name}`);
+				if (node) this.surface.append(node);
+			}
+			if (!binding.isHeld && !binding.isTaken) this.#grip(binding);
+		}
+		this.#showRows();
+	}
+
+	#showRows() {
+		if (!this.#isPlaying) return;
+		const { rate, age, replaced } = this.mover;
+		const all = `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} left out`;
+		for (const binding of this.#bindings) {
+			const { state, take } = binding.row ??= this.#row(binding);
+			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (binding.isHeld ? all : "waiting"));
+			take.hidden = !binding.isTaken;
+		}
+		const nodes = this.#bindings.map(({ row }) => row.node);
+		if (nodes.length !== this.rows.children.length || nodes.some((node, index) => this.rows.children[index] !== node)) this.rows.replaceChildren(...nodes);
+	}
+
+	#row(binding) {
+		const state = span("quiet");
+		const take = button("tool", "Take it back", () => {
+			binding.isTaken = false;
+			this.#grip(binding);
+		});
+		return { state, take, node: make("li", {}, span("play-what", binding.title), state, take) };
+	}
+
+	#grip({ key, element, rest }) {
+		this.link.send({ t: "grip", key, id: element.id, rest, n: this.link.nextNumber() });
+	}
+
+	// A page that nobody sees moves nothing.
+	#look() {
+		if (!this.#isPlaying) return;
+		if (document.visibilityState === "hidden") this.link.send({ t: "rest" });
+		else this.#stayAwake();
+	}
+
+	async #stayAwake() {
+		try {
+			this.#lock = await navigator.wakeLock?.request("screen") ?? null;
+		} catch {
+			// The battery is low, or the page is hidden: the screen goes dark when it likes.
+		}
+	}
+}

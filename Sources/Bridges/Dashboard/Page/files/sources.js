@@ -1,0 +1,154 @@
+// What a phone in a hand tells: how it is held and moved, fingers, and what is on the screen. A source has `axes`, each from
+// -1 to 1 (or from 0 to 1 where it is not `isCentred`), and calls `tell(values)`; undefined where a finger was lifted.
+
+import { button, make, span } from "./dom.js";
+
+const clamp = (value) => Math.min(Math.max(value, -1), 1);
+
+// The page gets the sensors only where nobody can listen, and some phones ask the person first.
+export const hasSensors = () => window.isSecureContext && "DeviceMotionEvent" in window;
+
+export async function askForSensors() {
+	for (const kind of [window.DeviceMotionEvent, window.DeviceOrientationEvent]) {
+		if (kind?.requestPermission && await kind.requestPermission() !== "granted") return false;
+	}
+	return true;
+}
+
+class Sensor {
+	isCentred = true;
+	isSensor = true;
+
+	// `read(event)` returns the values of a sensor's event, or null where it tells none.
+	constructor(id, name, text, axes, event, read) {
+		Object.assign(this, { id, name, text, axes, event, read });
+	}
+
+	start(tell) {
+		this.listener = (event) => {
+			const values = this.read(event);
+			if (values) tell(values.map(clamp));
+		};
+		window.addEventListener(this.event, this.listener);
+		return null;
+	}
+
+	stop() {
+		window.removeEventListener(this.event, this.listener);
+	}
+}
+
+// A field for fingers, the first and the second.
+class Pad {
+	isCentred = true;
+	axes = ["to the right", "up"];
+	#fingers = [];
+
+	constructor(id, name, text, count) {
+		Object.assign(this, { id, name, text, count });
+	}
+
+	start(tell) {
+		const dots = Array.from({ length: this.count }, () => span("dot"));
+		this.node = make("div", { class: "play-pad", role: "img", "aria-label": this.name }, span("cross"), ...dots);
+		for (const dot of dots) dot.hidden = true;
+		const place = (event) => {
+			const index = this.#fingers.indexOf(event.pointerId);
+			if (index < 0) return;
+			const frame = this.node.getBoundingClientRect();
+			const [x, y] = [(event.clientX - frame.left) / frame.width, 1 - (event.clientY - frame.top) / frame.height].map((part) => clamp(part * 2 - 1));
+			dots[index].style.setProperty("--x", `${(x + 1) * 50}%`);
+			dots[index].style.setProperty("--y", `${(y + 1) * 50}%`);
+			// The last finger that this source follows is the one that it tells.
+			if (index === this.count - 1) tell([x, y]);
+		};
+		this.node.onpointerdown = (event) => {
+			event.preventDefault();
+			const free = Array.from({ length: this.count }, (_, index) => this.#fingers[index]).indexOf(undefined);
+			if (free < 0) return;
+			this.#fingers[free] = event.pointerId;
+			this.node.setPointerCapture(event.pointerId);
+			dots[free].hidden = false;
+			place(event);
+		};
+		// Faster than frames, where the browser has that.
+		this.node.addEventListener("onpointerrawupdate" in window ? "pointerrawupdate" : "pointermove", place);
+		for (const name of ["pointerup", "pointercancel", "lostpointercapture"]) {
+			this.node.addEventListener(name, (event) => {
+				const index = this.#fingers.indexOf(event.pointerId);
+				if (index < 0) return;
+				this.#fingers[index] = undefined;
+				dots[index].hidden = true;
+				if (index === this.count - 1) tell(undefined);
+			});
+		}
+		return this.node;
+	}
+
+	stop() {
+		this.#fingers = [];
+	}
+}
+
+class Fader {
+	isCentred = false;
+	axes = ["value"];
+
+	constructor(id, name) {
+		Object.assign(this, { id, name, text: "A large slider on the screen" });
+	}
+
+	start(tell, title) {
+		const input = make("input", { class: "slider play-slider", type: "range", min: 0, max: 1, step: 0.001, value: 0, "aria-label": title });
+		input.oninput = () => {
+			input.style.setProperty("--part", `${input.value * 100}%`);
+			tell([Number(input.value)]);
+		};
+		return make("label", { class: "play-row" }, span("", title), input);
+	}
+
+	stop() {}
+}
+
+class Key {
+	isCentred = false;
+	isButton = true;
+	axes = ["pressed"];
+
+	constructor(id, name) {
+		Object.assign(this, { id, name, text: "A large button on the screen, on while it is held" });
+	}
+
+	start(tell, title) {
+		const node = button("tool push play-button", title, undefined, { "aria-pressed": "false" });
+		const press = (isDown) => {
+			node.setAttribute("aria-pressed", isDown);
+			tell([isDown ? 1 : 0]);
+		};
+		node.onpointerdown = (event) => {
+			node.setPointerCapture(event.pointerId);
+			press(true);
+		};
+		node.onpointerup = node.onpointercancel = () => press(false);
+		node.onkeydown = (event) => [" ", "Enter"].includes(event.key) && !event.repeat && press(true);
+		node.onkeyup = (event) => [" ", "Enter"].includes(event.key) && press(false);
+		node.oncontextmenu = () => false;
+		return node;
+	}
+
+	stop() {}
+}
+
+const GRAVITY = 9.81;
+
+export const makeSources = () => [
+	new Sensor("tilt", "Tilt", "How the phone is held: 45° are full", ["to the right", "backwards"], "deviceorientation",
+		({ beta, gamma }) => (beta === null ? null : [gamma / 45, beta / 45])),
+	new Sensor("turning", "Turning", "How fast the phone turns: a full turn a second is full", ["around its face", "around its width", "around its length"], "devicemotion",
+		({ rotationRate: rate }) => (rate?.alpha == null ? null : [rate.alpha / 360, rate.beta / 360, rate.gamma / 360])),
+	new Sensor("motion", "Motion", "How the phone is moved, with gravity: twice the earth’s is full", ["to the right", "up", "out of its face"], "devicemotion",
+		({ accelerationIncludingGravity: force }) => (force?.x == null ? null : [force.x, force.y, force.z].map((part) => part / GRAVITY / 2))),
+	new Pad("pad", "Touch pad", "A finger on the screen; lifted, it rests", 1),
+	new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own", 2),
+	new Fader("slider1", "Slider 1"), new Fader("slider2", "Slider 2"), new Key("button1", "Button 1"), new Key("button2", "Button 2"),
+];

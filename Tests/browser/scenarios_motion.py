@@ -1,0 +1,129 @@
+"""The page as a controller: pads, sliders, buttons and sensors move elements, and let go of them when the page is gone."""
+
+from playwright.sync_api import expect
+
+from pages import PHONE
+from waits import until
+
+ELEMENTS = ["1:Drive:float2:-1...1:udp:latest=0,0", "2:Speed:float:0...2:unit m/s=0", "3:Horn:bool:momentary", "4:Hand:float3:udp:latest=0,0,0",
+            "5:Mode:uint8:choices a,b"]
+
+
+# Tells the page that it is hidden, or seen.
+SEEN = """state => { Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange')); }"""
+
+
+def near(*wanted, within=0.02):
+    return lambda value: all(abs(float(each) - other) < within for each, other in zip(value if isinstance(value, list) else [value], wanted))
+
+
+def controller(page):
+    page.get_by_role("link", name="All services").or_(page.get_by_role("button", name="All services")).or_(
+        page.get_by_role("link", name="Use this phone as a controller")).first.wait_for()
+    if not page.get_by_role("link", name="Use this phone as a controller").is_visible():
+        page.get_by_role("button", name="All services").click()
+    page.get_by_role("link", name="Use this phone as a controller").click()
+    return page.get_by_role("article", name="Controller")
+
+
+def bind(panel, source, place, element):
+    panel.get_by_role("combobox", name=f"{source} moves", exact=True).select_option(label=place)
+    panel.get_by_role("combobox", name=f"Element for {source}", exact=True).select_option(element)
+    expect(panel.get_by_role("combobox", name=f"Element for {source}", exact=True)).to_have_value(element)
+
+
+def fingers(page):
+    """Returns what moves fingers: touch(kind, point…)."""
+    tools = page.context.new_cdp_session(page)
+    return lambda kind, *points: tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
+        {"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]})
+
+
+def point(locator, x, y):
+    frame = locator.bounding_box()
+    return frame["x"] + frame["width"] * x, frame["y"] + frame["height"] * y
+
+
+def hand(bed, browser, ok):
+    robot = bed.publish("robot", *ELEMENTS)
+    dashboard = bed.dashboard(robot.place)
+    page = browser.open(dashboard.url, PHONE)
+    panel = controller(page)
+    bind(panel, "Touch pad", robot.place, "Drive")
+    bind(panel, "Slider 1", robot.place, "Speed")
+    bind(panel, "Button 1", robot.place, "Horn")
+    expect(panel.get_by_role("combobox", name="Element for Button 1").locator("option")).to_have_text(["Choose an element", "Horn"])
+    page.reload()
+    expect(panel.get_by_role("combobox", name="Element for Slider 1")).to_have_value("Speed")
+    ok("sources are bound to elements that fit, and stay bound")
+
+    panel.get_by_role("button", name="Play").tap()
+    pad = panel.get_by_role("img", name="Touch pad", exact=True)
+    touch = fingers(page)
+    touch("touchStart", point(pad, 0.5, 0.5))
+    touch("touchMove", point(pad, 0.75, 0.25))
+    robot.value("Drive", near(0.47, 0.47, within=0.06))
+    expect(panel.get_by_role("listitem").filter(has_text="Touch pad → ")).to_contain_text("a second")
+    touch("touchEnd")
+    robot.value("Drive", near(0, 0))
+    panel.get_by_role("slider").fill("0.5")
+    robot.value("Speed", near(1))
+    horn = panel.get_by_role("button", name=f"{robot.place} Horn")
+    page.mouse.move(*point(horn, 0.5, 0.5))
+    page.mouse.down()
+    robot.value("Horn", lambda value: value is True)
+    page.mouse.up()
+    robot.value("Horn", lambda value: value is False)
+    ok("a finger on the pad, a slider and a button move what they are bound to, and the page tells how fast")
+
+    other = browser.open(dashboard.url, context=page.context)
+    there = controller(other)
+    there.get_by_role("button", name="Play").tap()
+    rows = panel.get_by_role("listitem").filter(has_text="another controller has taken it")
+    expect(rows).to_have_count(3)
+    rows.filter(has_text="Touch pad").get_by_role("button", name="Take it back").tap()
+    expect(rows).to_have_count(2)
+    expect(there.get_by_role("listitem").filter(has_text="another controller has taken it")).to_have_count(1)
+    other.close()
+    ok("another controller takes what it moves, and both are told")
+
+    touch("touchStart", point(pad, 0.9, 0.5))
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    # The page does nothing for three times as long as it may.
+    page.evaluate("() => { const end = performance.now() + 900; while (performance.now() < end); }")
+    robot.value("Drive", near(0, 0))
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    page.evaluate(SEEN, "hidden")
+    robot.value("Drive", near(0, 0))
+    page.evaluate(SEEN, "visible")
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    page.close()
+    robot.value("Drive", near(0, 0))
+    ok("a page that falls silent, is hidden or is closed has let go: what it moved rests")
+
+    sensors(bed, browser, dashboard, robot, ok)
+
+
+def sensors(bed, browser, dashboard, robot, ok):
+    page = browser.open(dashboard.url, PHONE)
+    tools = page.context.new_cdp_session(page)
+    for kind in ("accelerometer", "linear-acceleration", "gyroscope", "relative-orientation", "absolute-orientation"):
+        tools.send("Emulation.setSensorOverrideEnabled", {"enabled": True, "type": kind, "metadata": {"available": True, "maximumFrequency": 120}})
+    panel = controller(page)
+    bind(panel, "Motion", robot.place, "Hand")
+    panel.get_by_role("button", name="Play").tap()
+
+    def moved(x, y, z):
+        for kind in ("accelerometer", "linear-acceleration", "gyroscope"):
+            tools.send("Emulation.setSensorOverrideReadings", {"type": kind, "reading": {"xyz": {"x": x, "y": y, "z": z}}})
+
+    moved(9.81, 0, -4.905)
+    # What is within the dead zone is nothing, and what is beyond it counts from its edge.
+    robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02 and abs(float(value[1])) < 0.02)
+    for number in range(50):
+        moved(9.81 * number / 50, 0, 0)
+    until(lambda: "a second" in panel.get_by_role("listitem").first.inner_text(), "the rate is told")
+    page.close()
+    robot.value("Hand", near(0, 0, 0))
+    ok("the motion of the phone moves an element, and rests when the page is closed")
