@@ -8,7 +8,8 @@ struct BrowserTests {
     @Test(
         .backstop,
         arguments: [
-            ["controls", "readonly", "commodore", "kinds"], ["restart", "together", "pairing", "services", "nothing", "hand"],
+            ["controls", "readonly", "commodore", "kinds"],
+            ["restart", "together", "pairing", "services", "nothing", "hand"],
             ["asleep", "attacks", "keychanged", "accessibility"],
         ])
     func thePageInABrowser(_ scenarios: [String]) async throws {
