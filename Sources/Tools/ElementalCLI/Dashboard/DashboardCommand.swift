@@ -17,14 +17,17 @@ struct DashboardCommand: ReportingCommand {
 
             Only this machine's browsers reach it, unless --lan opens it to the network, which shows the address as a QR \
             code too. The address has a token, without which nobody is let in; it is kept in the state directory, and \
-            Prometheus sends it as 'Authorization: Bearer'. Over plain http the network can read token and values, so such a page only reads and \
-            does not pair, unless --certificate and --key give https, or --insecure-control is said.
+            Prometheus sends it as 'Authorization: Bearer'. With --lan the page comes by https, with a certificate of the \
+            dashboard's own, whose fingerprint is printed and which browsers ask about once, or with that of --certificate \
+            and --key. Over plain http, --http, the network can read token and values: such a page only reads and does not \
+            pair, unless --insecure-control is said, and phones do not give it their motion.
 
             The page is a client of its own: a service for paired clients is paired from the page, by the code that it \
             shows, or with 'elemental pair' and the options that are named here.
 
               $ elemental dashboard
               $ elemental dashboard robot 192.168.1.7:5000 --port 8081
+              $ elemental dashboard --lan
               $ elemental dashboard --lan --certificate pi.pem --key pi-key.pem
             """)
 
@@ -63,7 +66,10 @@ struct DashboardCommand: ReportingCommand {
     @Option(help: ArgumentHelp("For https: the certificate's private key, in PEM.", valueName: "file"))
     var key: String?
 
-    @Flag(help: "Over plain http to others: set and pair all the same, though the network can listen.")
+    @Flag(help: "With --lan or --listen: plain http, which the network can read.")
+    var http = false
+
+    @Flag(help: "With --lan or --listen: plain http, and set and pair all the same, though the network can listen.")
     var insecureControl = false
 
     @OptionGroup var output: OutputOptions
@@ -72,6 +78,9 @@ struct DashboardCommand: ReportingCommand {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("https takes both, --certificate FILE and --key FILE")
+        }
+        if http, certificate != nil {
+            throw ValidationError("--http is plain, --certificate is for https: give one of them")
         }
         if certificate == "" || key == "" { throw ValidationError("--certificate and --key take the name of a file") }
         if readOnly, control || insecureControl {
@@ -84,7 +93,7 @@ struct DashboardCommand: ReportingCommand {
         }
         if control, !listening.isLoopback, isPlain, !insecureControl {
             throw ValidationError(
-                "--control with \(listening.text) takes --certificate and --key, or --insecure-control: over plain http the page sets nothing"
+                "--control with \(listening.text) and --http takes --insecure-control: over plain http the page sets nothing"
             )
         }
         if let host, !WebServerOptions.isHost(host) {
@@ -98,15 +107,23 @@ struct DashboardCommand: ReportingCommand {
 
     private var origin: WebOrigin? { publicURL.flatMap { WebOrigin($0) } }
 
+    /// Whether the dashboard makes a certificate. Behind a reverse proxy https is the proxy's.
+    private var makesCertificate: Bool {
+        !listening.isLoopback && certificate == nil && !http && !insecureControl && publicURL == nil
+    }
+
     /// Whether others than this machine's programs can read along.
-    private var isPlain: Bool { !listening.isLoopback && certificate == nil || origin?.isSecure == false }
+    private var isPlain: Bool {
+        !listening.isLoopback && certificate == nil && !makesCertificate || origin?.isSecure == false
+    }
 
     private var policy: BoardPolicy {
         if readOnly { return BoardPolicy(reason: "This page only shows: it was started with --read-only.") }
         guard isPlain, !insecureControl else { return BoardPolicy() }
         return BoardPolicy(
-            reason: "This page only shows: it comes over plain http, so that the network can read along. Start it with "
-                + "--certificate and --key, or with --insecure-control.")
+            reason:
+                "This page only shows: it comes over plain http, so that the network can read along. Start it without "
+                + "--http, or with --insecure-control.")
     }
 
     func perform(_ console: Console) async throws {
@@ -130,14 +147,22 @@ struct DashboardCommand: ReportingCommand {
             } else {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }
-            let web = try await webServer(secret, console)
+            var own: PageCertificate?
+            if makesCertificate {
+                let others = [host, listening.address].compactMap(\.self).filter { $0 != "0.0.0.0" && $0 != "::" }
+                own = try await Blocking.run {
+                    try PageCertificate(directory: directory, names: PageCertificate.names(others))
+                }
+            }
+            let fingerprint = own?.fingerprint
+            let web = try await webServer(secret, own, console)
             let dashboard = DashboardServer(
                 followed.follower, metrics: ServiceMetrics(), pairings: pairings, policy: boardPolicy, web: web,
                 hostName: HostName.current,
                 logger: output.logger)
             try await withCleanup {
                 let (_, port) = try await dashboard.start()
-                await announce(port, secret, console)
+                await announce(port, secret, fingerprint, console)
                 try await dashboard.run()
             } cleanup: {
                 await dashboard.stop()
@@ -147,12 +172,16 @@ struct DashboardCommand: ReportingCommand {
 
     private static let longestPEM = 1 << 20
 
-    private func webServer(_ secret: AccessToken, _ console: Console) async throws -> WebServerOptions {
+    private func webServer(
+        _ secret: AccessToken, _ own: PageCertificate?, _ console: Console
+    ) async throws -> WebServerOptions {
         var options = listening.webServer(port: port, console)
         if let host { options.hosts = [host] }
         options.publicOrigin = origin
         options.token = secret.text
-        if let certificate, let key {
+        if let own {
+            options.tls = WebServerTLS(certificateChain: own.chain, privateKey: own.key)
+        } else if let certificate, let key {
             options.tls = WebServerTLS(
                 certificateChain: Array(
                     try await FileContent.read(certificate, atMost: Self.longestPEM, timeout: output.limit)),
@@ -168,8 +197,8 @@ struct DashboardCommand: ReportingCommand {
     }
 
     /// Says where the page is, and who can read along. The journal keeps what it is told, so it is not told the token.
-    private func announce(_ port: Int, _ secret: AccessToken, _ console: Console) async {
-        let scheme = certificate == nil ? "http" : "https"
+    private func announce(_ port: Int, _ secret: AccessToken, _ fingerprint: String?, _ console: Console) async {
+        let scheme = certificate == nil && fingerprint == nil ? "http" : "https"
         let host = self.host ?? shownHost
         let page = (origin?.description ?? "\(scheme)://\(host.withPort(port))") + "/"
         let url = "\(page)#token=\(secret.text)"
@@ -181,7 +210,8 @@ struct DashboardCommand: ReportingCommand {
         }
         let isHidden = console.isJournal(isResult: false)
         await console.emit(
-            .serving(isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, note))
+            .serving(
+                isHidden ? page : url, tokenFile: secret.path, isTokenHidden: isHidden, fingerprint: fingerprint, note))
         if !listening.isLoopback || publicURL != nil, !isHidden { await console.show(qrCode: url) }
     }
 }

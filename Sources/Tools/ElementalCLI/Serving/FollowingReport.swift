@@ -103,12 +103,23 @@ extension ConsoleEvent where Self == Notice {
     /// - Parameters:
     ///   - tokenFile: the file with the token that is needed; `nil` if none is needed.
     ///   - isTokenHidden: whether the address lacks the token.
+    ///   - fingerprint: that of a certificate that browsers ask about; `nil` if they know it, or there is none.
     ///   - note: what there is to know of who may read it; `nil` if nothing.
-    static func serving(_ url: String, tokenFile: String? = nil, isTokenHidden: Bool = false, _ note: String?) -> Notice
-    {
+    static func serving(
+        _ url: String, tokenFile: String? = nil, isTokenHidden: Bool = false, fingerprint: String? = nil,
+        _ note: String?
+    ) -> Notice {
+        let question =
+            fingerprint == nil
+            ? nil
+            : "the certificate is this dashboard's own: browsers ask once whether to trust it. Its SHA-256 fingerprint is"
         let hint = isTokenHidden ? tokenFile.map { "open \(url)#token=TOKEN with the token in \($0)" } : nil
         return Notice(
-            "serving", [("url", .string(url)), ("tokenFile", .optional(tokenFile)), ("message", .optional(note))],
-            ["serving \(url)"] + [hint, note].compactMap { $0 })
+            "serving",
+            [
+                ("url", .string(url)), ("tokenFile", .optional(tokenFile)), ("fingerprint", .optional(fingerprint)),
+                ("message", .optional(note)),
+            ],
+            ["serving \(url)"] + [hint, question, fingerprint, note].compactMap { $0 })
     }
 }

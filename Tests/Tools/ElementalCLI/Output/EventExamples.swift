@@ -122,6 +122,7 @@ enum EventExamples {
         }
         return [
             Notice.serving("http://localhost/", nil), Notice.serving("http://localhost/", tokenFile: "t", "all"),
+            Notice.serving("https://localhost/", tokenFile: "t", fingerprint: "AB:CD", nil),
             Notice.serviceState(key, "refused", "usage", "no such element"),
             Notice.browsingFailed(error, delay), Notice.browsingWorks, Notice.tooManyServices(1),
             Notice.valueLeftOut(key, speed, 1),
