@@ -84,7 +84,8 @@ struct PageCertificateTests {
                 let error = try await dashboard.nextEvent("error")
                 #expect(error["reason"] == "certificate")
                 let message: String? = error["message"]
-                #expect(message?.contains("sudo apt-get install openssl") == true && message?.contains("--http") == true)
+                #expect(
+                    message?.contains("sudo apt-get install openssl") == true && message?.contains("--http") == true)
                 try await dashboard.expectExit(1)
             }
         }
