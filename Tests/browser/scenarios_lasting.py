@@ -22,7 +22,7 @@ def restart(bed, browser, ok):
 
     service.end(signal.SIGKILL)
     for card in cards.values():
-        expect(card.get_by_text("It comes back by itself.")).to_be_visible()
+        expect(card.get_by_text("This page goes on when it is back.")).to_be_visible()
         expect(card.get_by_role("switch", name="Light")).to_be_disabled()
         expect(card.get_by_role("slider", name="Brightness")).to_be_disabled()
         expect(card).to_have_class("panel stale")

@@ -6,7 +6,7 @@ from pages import PHONE
 from waits import until
 
 ELEMENTS = ["1:Drive:float2:-1...1:udp:latest=0,0", "2:Speed:float:0...2:unit m/s=0", "3:Horn:bool:momentary", "4:Hand:float3:udp:latest=0,0,0",
-            "5:Mode:uint8:choices a,b"]
+            "5:Mode:uint8:choices a,b", "6:Stop:bool:urgent=off"]
 
 
 # Tells the page that it is hidden, or seen.
@@ -20,10 +20,10 @@ def near(*wanted, within=0.02):
 
 def controller(page):
     page.get_by_role("link", name="All services").or_(page.get_by_role("button", name="All services")).or_(
-        page.get_by_role("link", name="Use this phone as a controller")).first.wait_for()
-    if not page.get_by_role("link", name="Use this phone as a controller").is_visible():
+        page.get_by_role("link", name="Use this device as a controller")).first.wait_for()
+    if not page.get_by_role("link", name="Use this device as a controller").is_visible():
         page.get_by_role("button", name="All services").click()
-    page.get_by_role("link", name="Use this phone as a controller").click()
+    page.get_by_role("link", name="Use this device as a controller").click()
     return page.get_by_role("article", name="Controller")
 
 
@@ -53,7 +53,7 @@ def hand(bed, browser, ok):
     bind(panel, "Touch pad", robot.place, "Drive")
     bind(panel, "Slider 1", robot.place, "Speed")
     bind(panel, "Button 1", robot.place, "Horn")
-    expect(panel.get_by_role("combobox", name="Element for Button 1").locator("option")).to_have_text(["Choose an element", "Horn"])
+    expect(panel.get_by_role("combobox", name="Element for Button 1").locator("option")).to_have_text(["Choose an element", "Horn", "Stop"])
     page.reload()
     expect(panel.get_by_role("combobox", name="Element for Slider 1")).to_have_value("Speed")
     ok("sources are bound to elements that fit, and stay bound")
@@ -69,13 +69,18 @@ def hand(bed, browser, ok):
     robot.value("Drive", near(0, 0))
     panel.get_by_role("slider").fill("0.5")
     robot.value("Speed", near(1))
-    horn = panel.get_by_role("button", name=f"{robot.place} Horn")
+    horn = panel.get_by_role("button", name=f"{robot.place} Horn · hold")
     page.mouse.move(*point(horn, 0.5, 0.5))
     page.mouse.down()
     robot.value("Horn", lambda value: value is True)
     page.mouse.up()
     robot.value("Horn", lambda value: value is False)
     ok("a finger on the pad, a slider and a button move what they are bound to, and the page tells how fast")
+    panel.get_by_role("button", name="Stop", exact=True).tap()
+    robot.value("Stop", lambda value: value is True)
+    panel.get_by_role("button", name="Release Stop").tap()
+    robot.value("Stop", lambda value: value is False)
+    ok("the emergency stop of what is moved is at hand")
 
     other = browser.open(dashboard.url, context=page.context)
     there = controller(other)

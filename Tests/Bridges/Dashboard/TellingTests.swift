@@ -25,7 +25,7 @@ struct TellingTests {
                 ["Count", "Note"]
             ),
             ([Element<Bool>(9, "Horn").momentary, Element<Float>(10, "Secret", unit: "m", access: .write)], []),
-            ([Element<Bool>(9, "Stop").urgent], ["Stop"]),
+            ([Element<Bool>(9, "Stop").urgent, load, light, mode, speed], ["Stop", "Load", "Light", "Mode"]),
         ] as [([ElementDefinition], [String])])
     func readingsThenSwitchesThenNumbersThenTexts(_ elements: [ElementDefinition], _ names: [String]) throws {
         #expect(try ElementCatalogue(elements).telling.map(\.name) == names)

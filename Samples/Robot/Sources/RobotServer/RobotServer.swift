@@ -22,6 +22,9 @@ struct RobotServer: AsyncParsableCommand {
     @Option(help: "The TCP and UDP port; 0 lets the system choose.")
     var port = 0
 
+    @Option(help: "The local address to listen on, such as 127.0.0.1. (default: all)")
+    var address: String?
+
     @Flag(help: "Does not publish the service: clients need its address.")
     var unlisted = false
 
@@ -35,7 +38,7 @@ struct RobotServer: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var configuration = ServiceConfiguration(port: port, isPublished: !unlisted)
+        var configuration = ServiceConfiguration(port: port, address: address, isPublished: !unlisted)
         let pairing = try security.apply(to: &configuration)
         let service = ElementalService(
             Robot.service, displayName: name, elements: Robot.all, configuration: configuration)

@@ -1,21 +1,24 @@
 import ElementalWire
 
 extension ElementCatalogue {
-    /// The elements that tell most of a service in one line of a list, three at most, in the catalogue's order.
+    /// The elements that tell most of a service in one line of a list, three at most and an emergency stop, in the
+    /// catalogue's order.
     ///
     /// Readings with a unit come first, then switches and choices, other readings, numbers that can be set, and texts.
     /// Vectors and data are too long for a line, and what cannot be read has no value.
     var telling: [ElementDefinition] {
         let ranked = compactMap { element in element.rank.map { (rank: $0, element: element) } }
-        let chosen = Set(ranked.sorted { $0.rank < $1.rank }.prefix(3).map(\.element.id))
-        return filter { chosen.contains($0.id) }
+        let chosen = ranked.sorted { $0.rank < $1.rank }.prefix(3).map(\.element.id)
+        let stop = first { $0.kind == .urgent && $0.access.contains(.read) }
+        let shown = Set(chosen + [stop?.id].compactMap(\.self))
+        return filter { shown.contains($0.id) }
     }
 }
 
 extension ElementDefinition {
     /// How much the element tells, 0 the most; `nil` if it has no place in a line.
     fileprivate var rank: Int? {
-        guard access.contains(.read), kind != .momentary else { return nil }
+        guard access.contains(.read), kind == .state else { return nil }
         if type.isNumeric, choices.isEmpty {
             guard access.contains(.write) else { return unit.isEmpty ? 2 : 0 }
             return unit.isEmpty ? 4 : 3

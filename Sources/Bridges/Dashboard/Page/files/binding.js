@@ -16,7 +16,7 @@ export class Binding {
 		const count = axes(element.type)?.length ?? 1;
 		const [low, high] = element.range?.map(toNumber) ?? (source.isCentred ? [-1, 1] : [0, 1]);
 		return {
-			source: source.id, service, element: element.name, low, high, dead: source.isCentred ? 0.05 : 0, smooth: 0, rests: source.isCentred || Boolean(source.isButton),
+			source: source.id, service, element: element.name, low, high, dead: source.isCentred ? 0.05 : 0, smooth: 0, rests: source.isCentred || element.kind === "momentary",
 			parts: Array.from({ length: count }, (_, index) => ({ axis: index < source.axes.length ? index : -1, isTurned: false })),
 		};
 	}
@@ -33,6 +33,15 @@ export class Binding {
 	get rest() {
 		if (!this.settings.rests) return null;
 		return this.source.isButton ? false : this.#valueOf(this.settings.parts.map(() => 0));
+	}
+
+	// What the source would tell where the element has this value; undefined where that cannot be said.
+	first(value) {
+		if (value === undefined || this.source.isCentred || this.settings.parts.length > 1) return undefined;
+		if (this.source.isButton) return value === true ? 1 : 0;
+		const { low, high } = this.settings;
+		const part = (toNumber(value) - low) / (high - low);
+		return part >= 0 && part <= 1 ? (this.settings.parts[0].isTurned ? 1 - part : part) : undefined;
 	}
 
 	// The element's value for the source's.

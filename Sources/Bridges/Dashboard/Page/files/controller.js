@@ -2,11 +2,13 @@
 
 import { Binding, fits } from "./binding.js";
 import { announce, button, icon, make, setText, span } from "./dom.js";
+import { nextFrame } from "./frame.js";
 import { Link } from "./link.js";
 import { Mover } from "./mover.js";
 import * as memory from "./memory.js";
+import { makeControl } from "./controls.js";
 import { askForSensors, hasSensors, makeSources } from "./sources.js";
-import { axes, toNumber } from "./values.js";
+import { axes, inWords, toNumber } from "./values.js";
 
 const SHOWN_EVERY = 250;
 
@@ -15,6 +17,8 @@ export class Controller {
 	#settings = memory.controller();
 	#services = new Map();
 	#catalogues = new Map();
+	#values = new Map();
+	#stops = new Map();
 	#bindings = [];
 	#isPlaying = false;
 	#shower = 0;
@@ -30,10 +34,11 @@ export class Controller {
 		this.setUp = make("div", { class: "body" });
 		this.surface = make("div", { class: "play", hidden: true });
 		this.rows = make("ul", { class: "play-state", hidden: true });
-		this.go = button("tool primary play-go", "Play", () => (this.#isPlaying ? this.#end() : this.#begin()), { disabled: true });
+		this.go = button("tool primary play-go", "Play", () => this.#begin(), { disabled: true });
+		const end = button("tool play-end", "End", () => this.#end());
 		this.node = make("article", { class: "panel controller", "aria-label": "Controller" },
-			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state)),
-			this.rows, this.setUp, this.surface, this.go);
+			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state), end),
+			this.rows, this.setUp, this.surface, make("div", { class: "play-bar" }, this.go));
 		this.link = new Link({
 			onState: (state, text) => this.#enter(state, text),
 			onMessage: (message) => this.#receive(message),
@@ -69,19 +74,20 @@ export class Controller {
 		case "service":
 			this.#services.set(message.key, message);
 			this.#open();
-			break;
-		case "listed":
-			this.#showSetUp();
+			this.#showServices();
 			break;
 		case "gone":
 			this.#services.delete(message.key);
-			this.#showSetUp();
+			this.#showServices();
 			break;
 		case "catalogue":
 			for (const element of message.elements) element.range = element.range?.map(toNumber);
 			this.#catalogues.set(message.key, message.elements);
 			this.#showSetUp();
 			if (this.#isPlaying) this.#bind();
+			break;
+		case "values":
+			for (const [key, values] of Object.entries(message.v)) this.#takeValues(Number(key), values);
 			break;
 		case "gripped":
 			this.#each(message, (binding) => {
@@ -118,6 +124,11 @@ export class Controller {
 		this.#showRows();
 	}
 
+	#takeValues(key, values) {
+		this.#values.set(key, { ...this.#values.get(key), ...values });
+		for (const [id, control] of this.#stops.get(key) ?? []) if (values[id] !== undefined && values[id] !== null) control.receive(values[id]);
+	}
+
 	#keyOf(id) {
 		for (const [key, { service, name }] of this.#services) if (`${service ?? ""}/${name}` === id) return key;
 		return undefined;
@@ -139,11 +150,20 @@ export class Controller {
 
 	// MARK: What moves what
 
+	// Only where there are others than before: a list that is open would close.
+	#showServices() {
+		const shown = [...this.#services.values()].map(({ key, state }) => `${key} ${state === "connected"}`).join();
+		if (shown === this.shown) return;
+		this.shown = shown;
+		nextFrame(() => this.#showSetUp());
+	}
+
 	#showSetUp() {
 		if (this.#isPlaying) return;
 		this.go.disabled = !this.#settings.length;
 		const active = document.activeElement?.id;
 		this.setUp.replaceChildren(
+			make("p", { text: "Choose what each part of this device moves, then play." }),
 			hasSensors() ? "" : make("p", { class: "box", text: `This page cannot have the phone’s motion: ${window.isSecureContext ? "this browser has no sensors." : "it came over plain http, and browsers give sensors to https alone. Start the dashboard with --lan and without --http."}` }),
 			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).map((source) => this.#sourceNode(source)));
 		if (active) document.getElementById(active)?.focus({ preventScroll: true });
@@ -154,7 +174,7 @@ export class Controller {
 		const services = [...this.#services.values()].filter(({ state }) => state === "connected")
 			.map(({ service, name }) => [`${service ?? ""}/${name}`, name]);
 		if (settings && !services.some(([id]) => id === settings.service)) services.push([settings.service, `${settings.service.split("/").pop()} (away)`]);
-		const service = this.#select(`${source.id}-service`, `${source.name} moves`, [["", "Nothing"], ...services], settings?.service ?? "", (id) => {
+		const service = this.#select(`${source.id}-service`, `${source.name} moves`, [["", "Not used"], ...services], settings?.service ?? "", (id) => {
 			this.#settings = this.#settings.filter((each) => each !== settings);
 			if (id) this.#settings.push({ source: source.id, service: id, element: "" });
 			this.#keep();
@@ -192,14 +212,14 @@ export class Controller {
 			settings.rests = event.target.checked;
 			this.#keep();
 		} });
-		const details = make("details", { class: "details", open: this.opened === source.id }, make("summary", { text: "Adjust" }), make("div", { class: "adjust" }, ...parts,
+		// At once, and not with the event that follows: the form may be made anew before.
+		const summary = make("summary", { text: "Adjust", onclick: () => {
+			this.opened = details.open ? null : source.id;
+		} });
+		const details = make("details", { class: "details", open: this.opened === source.id }, summary, make("div", { class: "adjust" }, ...parts,
 			number("low", "From", element.range?.[0], element.range?.[1]), number("high", "To", element.range?.[0], element.range?.[1]),
 			number("dead", "Dead zone, %", 0, 50, 100), number("smooth", "Smoothing, %", 0, 95, 100),
 			make("label", { class: "field check" }, rests, span("", `Returns to ${source.isCentred ? "the middle" : "the beginning"} when this page lets go`))));
-		details.ontoggle = () => {
-			if (details.open) this.opened = source.id;
-			else if (this.opened === source.id) this.opened = null;
-		};
 		return details;
 	}
 
@@ -229,7 +249,6 @@ export class Controller {
 		this.setUp.hidden = true;
 		this.surface.hidden = this.rows.hidden = false;
 		this.node.classList.add("playing");
-		setText(this.go, "End");
 	}
 
 	#end() {
@@ -246,7 +265,8 @@ export class Controller {
 		this.surface.hidden = this.rows.hidden = true;
 		this.surface.replaceChildren();
 		this.node.classList.remove("playing");
-		setText(this.go, "Play");
+		for (const controls of this.#stops.values()) for (const control of controls.values()) control.remove?.();
+		this.#stops.clear();
 		this.#showSetUp();
 	}
 
@@ -268,19 +288,39 @@ export class Controller {
 			} else {
 				const node = source.start((told) => {
 					const target = binding.target ?? binding;
-					this.mover.move(target, target.value(told));
-				}, `${this.#services.get(key).name} ${element.name}`);
+					const value = target.value(told);
+					this.mover.move(target, value);
+					const text = node?.querySelector("b");
+					if (text) setText(text, inWords(element, value));
+				}, `${this.#services.get(key).name} ${element.name}`, binding.first(this.#values.get(key)?.[element.id] ?? undefined), element.kind === "momentary");
 				if (node) this.surface.append(node);
 			}
 			if (!binding.isHeld && !binding.isTaken) this.#grip(binding);
 		}
+		this.#showStops();
 		this.#showRows();
+	}
+
+	// The emergency stops of what is moved are at hand.
+	#showStops() {
+		for (const key of new Set(this.#bindings.map((binding) => binding.key))) {
+			if (this.#stops.has(key)) continue;
+			const controls = new Map();
+			for (const element of this.#catalogues.get(key).filter(({ kind, settable }) => kind === "urgent" && settable)) {
+				const control = makeControl(element, (value) => this.link.send({ t: "set", key, id: element.id, value, n: this.link.nextNumber() }));
+				const value = this.#values.get(key)?.[element.id];
+				if (value !== undefined && value !== null) control.receive(value);
+				controls.set(element.id, control);
+				this.surface.append(control.node);
+			}
+			this.#stops.set(key, controls);
+		}
 	}
 
 	#showRows() {
 		if (!this.#isPlaying) return;
 		const { rate, age, replaced } = this.mover;
-		const all = `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} left out`;
+		const all = `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`;
 		for (const binding of this.#bindings) {
 			const { state, take } = binding.row ??= this.#row(binding);
 			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (binding.isHeld ? all : "waiting"));

@@ -13,7 +13,7 @@ export class Details {
 		this.service = service;
 		this.list = make("dl", { class: "facts-list" });
 		this.rows = make("tbody");
-		const head = ["No.", "Element", "Type", "Travels by", "Clients"].map((text) => make("th", { scope: "col", text }));
+		const head = ["No.", "Element", "Type", "Transport", "Access"].map((text) => make("th", { scope: "col", text }));
 		this.table = make("table", { class: "elements-table" }, make("thead", {}, make("tr", {}, ...head)), this.rows);
 		this.node = make("details", { class: "details" }, make("summary", { text: "About this service" }), this.list,
 			make("div", { class: "table-frame", role: "region", "aria-label": "Elements", tabindex: "0" }, this.table));

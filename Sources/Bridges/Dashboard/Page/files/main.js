@@ -172,6 +172,7 @@ class Page {
 			if (wasLinked) {
 				this.lostAt = Date.now();
 				this.store.disconnected();
+				this.notice("lost", "The connection to the dashboard is lost. What is shown are the last values. This page tries again by itself.");
 				announce("Connection to the dashboard lost.");
 				this.wasLost = true;
 			}
@@ -323,7 +324,7 @@ class Page {
 	#openOnly() {
 		if (this.hasBegun) return;
 		this.hasBegun = true;
-		const { listed } = this.list;
+		const listed = this.list.listed.filter(({ isListed }) => isListed);
 		if (this.openId !== null || this.#controller || this.find || listed.length !== 1) return;
 		history.replaceState(null, "", addressOf(listed[0].id));
 		this.show();

@@ -118,8 +118,11 @@ export class Slider {
 
 	#dress(number) {
 		const { min, max } = this.input;
-		const part = (number - min) / (max - min);
-		this.input.style.setProperty("--part", `${Math.min(Math.max(part, 0), 1) * 100}%`);
+		const part = (each) => `${Math.min(Math.max((each - min) / (max - min), 0), 1) * 100}%`;
+		// Filled from zero, where zero is between the ends.
+		const zero = Math.min(Math.max(0, min), max);
+		this.input.style.setProperty("--from", part(Math.min(number, zero)));
+		this.input.style.setProperty("--part", part(Math.max(number, zero)));
 		this.input.setAttribute("aria-valuetext", shown(number, this.element.type, this.element.unit).join(" ").trim());
 	}
 }

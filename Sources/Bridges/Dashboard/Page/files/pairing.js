@@ -16,7 +16,7 @@ export class PairingForm {
 		this.command = make("code");
 		this.input = make("input", {
 			id, class: "code", type: "text", inputmode: "numeric", autocomplete: "one-time-code", pattern: "[0-9]{6}", maxlength: "7",
-			"aria-describedby": this.error.id, placeholder: "000000",
+			"aria-describedby": this.error.id,
 		});
 		const nameId = uniqueId("name");
 		this.name = make("input", { id: nameId, type: "text", maxlength: "64", autocomplete: "off", "aria-describedby": this.error.id });
@@ -25,7 +25,7 @@ export class PairingForm {
 		this.button = make("button", { class: "tool primary", type: "submit", text: "Pair" });
 		this.form = make("form", { class: "pair-form", novalidate: true }, this.how, make("p", {}, this.command),
 			make("div", { class: "pair-row" }, make("label", { for: id, text: "Code" }), this.input, this.button), this.named, this.error);
-		this.offer = button("tool", "Pair…", () => {
+		this.offer = button("tool primary", "Pair…", () => {
 			this.#isOpen = !this.#isOpen;
 			this.update();
 			if (this.#isOpen) this.input.focus();
@@ -48,12 +48,12 @@ export class PairingForm {
 		if (this.node.hidden) return;
 		const canPair = hello.pairing !== false;
 		setText(this.why, !canPair ? "Pairing is not possible from this page."
-			: isNeeded ? "" : isAway ? "If this service answers paired devices only, pair with it." : "To set something here, pair with this service.");
+			: isNeeded ? "" : isAway ? "If this service answers paired devices only, pair with it." : "");
 		this.why.hidden = this.why.textContent === "";
 		this.offer.hidden = isNeeded || !canPair;
 		this.offer.setAttribute("aria-expanded", this.#isOpen);
 		this.form.hidden = !canPair || !(isNeeded || this.#isOpen);
-		setText(this.how, "Type the six digits that the service shows. If it shows none, let it show them on its computer:");
+		setText(this.how, "Type the six digits that the service shows. If it shows none, run this on the service’s computer:");
 		const target = info.service ? `${info.service}/${info.name}` : info.name;
 		setText(this.command, `elemental open-pairing ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
 		this.input.disabled = this.name.disabled = this.button.disabled = this.#isBusy;

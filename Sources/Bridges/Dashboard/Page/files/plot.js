@@ -185,6 +185,13 @@ export class Plot {
 			context.fillText(this.isPaused ? "paused" : "now", right, height - 5);
 			context.textAlign = "left";
 		}
+		if (!isLarge) {
+			// So that a value that has just come is no stray mark.
+			context.beginPath();
+			context.moveTo(left, bottom + 0.5);
+			context.lineTo(right, bottom + 0.5);
+			context.stroke();
+		}
 		context.lineWidth = 1.75;
 		context.lineJoin = "round";
 		for (let row = this.series.width - 1; row >= 0; row -= 1) {

@@ -7,6 +7,8 @@ import { favourites } from "./memory.js";
 import { stateOf } from "./states.js";
 import { inWords } from "./values.js";
 
+// How long the list shows a service that has left, in milliseconds.
+const KEPT = 600_000;
 // 2 comes before 10.
 const names = new Intl.Collator([], { numeric: true, sensitivity: "base" });
 
@@ -33,8 +35,11 @@ export class ServiceList {
 		this.touch();
 	}
 
+	// What is on the network, and what has left it lately, is a favourite or is open.
 	get listed() {
-		return [...this.page.store.services.values()].filter((service) => service.isListed || (service.info && service.id === this.page.openId));
+		const lately = Date.now() - KEPT;
+		return [...this.page.store.services.values()].filter((service) => service.isListed
+			|| (service.info && (service.leftAt > lately || service.id === this.page.openId || favourites.has(service.id))));
 	}
 
 	focus(id) {
@@ -47,7 +52,8 @@ export class ServiceList {
 		const found = words.length ? all.filter((service) => words.every((word) => service.words.includes(word))) : all;
 		found.sort((one, other) => favourites.has(other.id) - favourites.has(one.id)
 			|| names.compare(one.info.name, other.info.name) || names.compare(one.id, other.id));
-		const items = found.map((service) => this.#item(service));
+		const hasHosts = new Set(all.map((service) => service.info.host)).size > 1;
+		const items = found.map((service) => this.#item(service, hasHosts));
 		if (items.length !== this.list.children.length || items.some((item, index) => this.list.children[index] !== item.node)) {
 			const active = document.activeElement;
 			this.list.replaceChildren(...items.map((item) => item.node));
@@ -66,7 +72,7 @@ export class ServiceList {
 			: !isLinked ? []
 			: notices.has("discovery") ? ["Services cannot be found now; what to do is said above. This page looks again by itself."]
 			: !this.#isListed ? ["Looking for services…"]
-			: targets.length ? [`Not found yet: ${targets.join(", ")}.`, "It appears here when it is on the network."]
+			: targets.length ? [`This dashboard was started for ${targets.join(", ")} alone.`, "Nothing of that name is on the network yet. It appears here when it is."]
 			: ["No services on this network yet.", "They appear here when they are published."];
 		const text = texts.join("\n");
 		if (this.none.dataset.text === text) return;
@@ -74,7 +80,7 @@ export class ServiceList {
 		this.none.replaceChildren(...texts.map((each) => make("p", { text: each })));
 	}
 
-	#item(service) {
+	#item(service, hasHosts) {
 		let item = this.#items.get(service.id);
 		if (!item) {
 			item = {
@@ -89,7 +95,7 @@ export class ServiceList {
 		const { info } = service;
 		const { kind, short } = stateOf(service, this.page);
 		setText(item.name, info.name);
-		setText(item.place, short || [info.service, info.host].filter((text) => text && text !== info.name).join(" · "));
+		setText(item.place, short || [info.service, hasHosts && info.host].filter((text) => text && text !== info.name).join(" · "));
 		item.star.hidden = !favourites.has(service.id);
 		item.link.dataset.state = kind;
 		const address = addressOf(service.id, this.page.find);
@@ -102,7 +108,9 @@ export class ServiceList {
 
 	// The telling values: each with its element's name.
 	#tell(item, service) {
-		const shown = kindsWithValues.has(service.info.state) ? service.info.telling.filter(({ id }) => service.telling.has(id)) : [];
+		// An emergency stop tells something while it is on.
+		const shown = service.isListed && kindsWithValues.has(service.info.state)
+			? service.info.telling.filter(({ id, kind }) => (kind === "urgent" ? service.telling.get(id) === true : service.telling.has(id))) : [];
 		const ids = shown.map(({ id, name }) => `${id} ${name}`).join();
 		if (ids !== item.ids) {
 			item.ids = ids;
@@ -110,7 +118,9 @@ export class ServiceList {
 			item.facts.replaceChildren(...shown.map((element) => span("fact", undefined, `${element.name} `, item.parts.get(element.id))));
 		}
 		for (const element of shown) {
-			setText(item.parts.get(element.id), inWords(element, service.telling.get(element.id), service.decimals(element)));
+			const part = item.parts.get(element.id);
+			part.classList.toggle("stopped", element.kind === "urgent");
+			setText(part, inWords(element, service.telling.get(element.id), service.decimals(element)));
 		}
 		item.facts.hidden = shown.length === 0;
 	}

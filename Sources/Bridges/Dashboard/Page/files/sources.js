@@ -1,5 +1,6 @@
 // What a phone in a hand tells: how it is held and moved, fingers, and what is on the screen. A source has `axes`, each from
-// -1 to 1 (or from 0 to 1 where it is not `isCentred`), and calls `tell(values)`; undefined where a finger was lifted.
+// -1 to 1 (or from 0 to 1 where it is not `isCentred`), and calls `tell(values)`; undefined where a finger was lifted. What
+// `start(tell, title, first)` returns is shown; `first` is the element's value as the source would tell it, if it is known.
 
 import { button, make, span } from "./dom.js";
 
@@ -98,13 +99,18 @@ class Fader {
 		Object.assign(this, { id, name, text: "A large slider on the screen" });
 	}
 
-	start(tell, title) {
-		const input = make("input", { class: "slider play-slider", type: "range", min: 0, max: 1, step: 0.001, value: 0, "aria-label": title });
+	start(tell, title, first) {
+		const input = make("input", { class: "slider play-slider", type: "range", min: 0, max: 1, step: 0.001, value: first ?? 0, "aria-label": title });
+		const node = make("label", { class: "play-row" }, span("play-head", undefined, span("", title), make("b")), input);
+		const dress = () => input.style.setProperty("--part", `${input.value * 100}%`);
+		node.classList.toggle("unset", first === undefined);
+		dress();
 		input.oninput = () => {
-			input.style.setProperty("--part", `${input.value * 100}%`);
+			node.classList.remove("unset");
+			dress();
 			tell([Number(input.value)]);
 		};
-		return make("label", { class: "play-row" }, span("", title), input);
+		return node;
 	}
 
 	stop() {}
@@ -116,15 +122,21 @@ class Key {
 	axes = ["pressed"];
 
 	constructor(id, name) {
-		Object.assign(this, { id, name, text: "A large button on the screen, on while it is held" });
+		Object.assign(this, { id, name, text: "A large button: of a push button on while it is held, otherwise on and off" });
 	}
 
-	start(tell, title) {
-		const node = button("tool push play-button", title, undefined, { "aria-pressed": "false" });
+	start(tell, title, first, isHeld) {
+		const node = button("tool push play-button", undefined, undefined, { "aria-pressed": first === 1 });
+		node.append(span("", title), span("quiet", isHeld ? " · hold" : " · on and off"));
 		const press = (isDown) => {
 			node.setAttribute("aria-pressed", isDown);
 			tell([isDown ? 1 : 0]);
 		};
+		node.oncontextmenu = () => false;
+		if (!isHeld) {
+			node.onclick = () => press(node.getAttribute("aria-pressed") !== "true");
+			return node;
+		}
 		node.onpointerdown = (event) => {
 			node.setPointerCapture(event.pointerId);
 			press(true);
@@ -132,7 +144,6 @@ class Key {
 		node.onpointerup = node.onpointercancel = () => press(false);
 		node.onkeydown = (event) => [" ", "Enter"].includes(event.key) && !event.repeat && press(true);
 		node.onkeyup = (event) => [" ", "Enter"].includes(event.key) && press(false);
-		node.oncontextmenu = () => false;
 		return node;
 	}
 
@@ -142,13 +153,13 @@ class Key {
 const GRAVITY = 9.81;
 
 export const makeSources = () => [
-	new Sensor("tilt", "Tilt", "How the phone is held: 45° are full", ["to the right", "backwards"], "deviceorientation",
+	new Sensor("tilt", "Tilt", "How the device is held; 45° is the most", ["to the right", "backwards"], "deviceorientation",
 		({ beta, gamma }) => (beta === null ? null : [gamma / 45, beta / 45])),
-	new Sensor("turning", "Turning", "How fast the phone turns: a full turn a second is full", ["around its face", "around its width", "around its length"], "devicemotion",
+	new Sensor("turning", "Turning", "How fast the device turns; a turn a second is the most", ["around its face", "around its width", "around its length"], "devicemotion",
 		({ rotationRate: rate }) => (rate?.alpha == null ? null : [rate.alpha / 360, rate.beta / 360, rate.gamma / 360])),
-	new Sensor("motion", "Motion", "How the phone is moved, with gravity: twice the earth’s is full", ["to the right", "up", "out of its face"], "devicemotion",
+	new Sensor("motion", "Motion", "How the device is moved, with gravity; 2 g is the most", ["to the right", "up", "out of its face"], "devicemotion",
 		({ accelerationIncludingGravity: force }) => (force?.x == null ? null : [force.x, force.y, force.z].map((part) => part / GRAVITY / 2))),
-	new Pad("pad", "Touch pad", "A finger on the screen; lifted, it rests", 1),
+	new Pad("pad", "Touch pad", "A finger on the screen; it returns when the finger is lifted", 1),
 	new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own", 2),
 	new Fader("slider1", "Slider 1"), new Fader("slider2", "Slider 2"), new Key("button1", "Button 1"), new Key("button2", "Button 2"),
 ];

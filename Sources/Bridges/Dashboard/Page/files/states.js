@@ -6,17 +6,18 @@ const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit",
 // `kind` is for colours, `short` is empty where all is well.
 export function stateOf(service, page) {
 	const { info, isListed, since } = service;
-	if (!page.isLinked) {
+	// What had gone before the dashboard was lost is not there either way.
+	if (!page.isLinked && (isListed || !info)) {
 		const when = page.lostAt ? ` since ${clock(page.lostAt)}` : "";
-		return state("stale", info && page.lostAt ? `Stale${when}` : "", `Not connected to the dashboard${when}.${service.elements ? " These are the last values." : ""}`);
+		return state("stale", info && page.lostAt ? `Last values of ${clock(page.lostAt)}` : "", `Not connected to the dashboard${when}.${service.elements ? " These are the last values." : ""}`);
 	}
 	if (!isListed) {
 		const when = service.leftAt ? ` since ${clock(service.leftAt)}` : "";
-		return state("away", `Gone${when}`, `Not on the network${when || " now"}. It comes back by itself.`);
+		return state("away", `Gone${when}`, `Not on the network${when || " now"}. It is shown again when it is back.`);
 	}
 	switch (info.state) {
 	case "connecting": return state("connecting", "Connecting…", "Connecting…");
-	case "away": return state("away", `Away since ${clock(since)}`, `${sentence(info.why ?? "Away")}${info.canPair ? "" : " It comes back by itself."}`);
+	case "away": return state("away", `Away since ${clock(since)}`, `${sentence(info.why ?? "Away")}${info.canPair ? "" : " This page goes on when it is back."}`);
 	case "refused": return state("refused", "Refused", sentence(info.why ?? "The service refused the connection"));
 	case "notPaired": return state("notPaired", "Needs pairing", "This service answers paired devices only.");
 	case "identityChanged": return state("identityChanged", "Key changed", "Another device answers under this name.");
