@@ -37,6 +37,13 @@ def accessibility(bed, browser, ok):
             panel.get_by_role("button", name="Plot of Power").click()
             panel.get_by_text("About this service").click()
             looks_well(page, f"{where}, a service")
+            page.evaluate("document.documentElement.style.fontSize = '150%'")
+            looks_well(page, f"{where}, a service, large text")
+            if width < 1000:
+                page.get_by_role("button", name="All services").click()
+            looks_well(page, f"{where}, the list, large text")
+            page.evaluate("document.documentElement.style.fontSize = ''")
+            controller(page, lamp, where)
             page.context.close()
         ok(f"{width} pixels: axe finds nothing, nothing is cut off, targets are large")
     page = browser.open(dashboard.url)
@@ -49,6 +56,22 @@ def accessibility(bed, browser, ok):
     keyboard(page, lamp, ok)
 
 
+def controller(page, lamp, where):
+    """What a phone in a hand moves: chosen, and played."""
+    page.get_by_role("link", name="Use this device as a controller").click()
+    panel = page.get_by_role("article", name="Controller")
+    for source, element in (("Touch pad", "Drive"), ("Slider 1", "Brightness"), ("Button 1", "Horn")):
+        panel.get_by_role("combobox", name=f"{source} moves", exact=True).select_option(label=lamp.place)
+        panel.get_by_role("combobox", name=f"Element for {source}", exact=True).select_option(element)
+    panel.get_by_text("Adjust").first.click()
+    expect(panel.get_by_label("Dead zone, %").first).to_be_visible()
+    looks_well(page, f"{where}, the controller's form")
+    panel.get_by_role("button", name="Play").click()
+    expect(panel.get_by_role("button", name="Stop", exact=True)).to_be_enabled()
+    looks_well(page, f"{where}, the controller")
+    panel.get_by_role("button", name="End").click()
+
+
 def looks_well(page, where):
     violations = Axe().run(page).response["violations"]
     if violations:
@@ -58,7 +81,7 @@ def looks_well(page, where):
     if over > 0:
         raise Failure(f"{where}: {over} pixels are beyond the right edge")
     small = page.evaluate("""() => [...document.querySelectorAll('button, input, select, .pad')]
-        .filter(node => node.checkVisibility()).map(node => [node.outerHTML.slice(0, 90), node.getBoundingClientRect()])
+        .filter(node => node.checkVisibility()).map(node => [node.outerHTML.slice(0, 90), (node.closest('label') ?? node).getBoundingClientRect()])
         .filter(([, frame]) => frame.height < 43.5 || frame.width < 43.5).map(([html]) => html)""")
     if small:
         raise Failure(f"{where}: smaller than 44 pixels: {small}")

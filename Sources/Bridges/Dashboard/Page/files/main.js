@@ -3,6 +3,7 @@
 import { addressOf, readAddress } from "./address.js";
 import { Controller } from "./controller.js";
 import { announce, make, setText } from "./dom.js";
+import { nextFrame } from "./frame.js";
 import { Link } from "./link.js";
 import * as memory from "./memory.js";
 import { Panel } from "./panel.js";
@@ -89,8 +90,11 @@ class Page {
 		if (this.openId === null) this.#scroll = window.scrollY;
 		history.pushState({ isFromList: true }, "", addressOf(id, this.find));
 		this.show();
-		this.#panel.title.focus({ preventScroll: true });
-		if (this.#narrow.matches) window.scrollTo(0, 0);
+		// With the frame: before it, both would lay the page out once more.
+		nextFrame(() => {
+			this.#panel?.title.focus({ preventScroll: true });
+			if (this.#narrow.matches) window.scrollTo(0, 0);
+		});
 	}
 
 	goBack() {
