@@ -126,7 +126,7 @@ class Key {
 	}
 
 	start(tell, title, first, isHeld) {
-		const node = button("tool push play-button", undefined, undefined, { "aria-pressed": first === 1 });
+		const node = button("tool push play-button", undefined, undefined, { "aria-pressed": String(first === 1) });
 		node.append(span("", title), span("quiet", isHeld ? " · hold" : " · on and off"));
 		const press = (isDown) => {
 			node.setAttribute("aria-pressed", isDown);
