@@ -53,19 +53,11 @@ extension ElementCatalogue {
         return part.copiedByteCount
     }
 
-    /// The bytes of an element's entry, without its size.
+    /// The bytes of an element's entry, without its size: written to nowhere and counted.
     private static func entryByteCount(_ element: ElementDefinition) -> Int {
-        var count = 5 + element.name.utf8ByteCount + element.unit.utf8ByteCount
-        if element.range != nil { count += element.type.isVector ? 18 : 16 }
-        if element.step != nil { count += 8 }
-        if element.kind != .state { count += 3 }
-        guard let choices = element.fields.choices else { return count }
-        count += 1
-        let valueByteCount = element.type.fixedByteCount ?? 0
-        for position in choices.list.indices {
-            count += valueByteCount + 1 + choices.name(at: position).utf8ByteCount
-        }
-        return count
+        var part = CataloguePart(offset: 0, destination: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+        writeEntry(element, to: &part)
+        return part.position
     }
 
     private static func writeEntry(_ element: ElementDefinition, to part: inout CataloguePart) {
@@ -223,7 +215,7 @@ extension ElementCatalogue {
 private struct CataloguePart {
     let offset: Int
     let destination: UnsafeMutableRawBufferPointer
-    private var position = 0
+    private(set) var position = 0
 
     init(offset: Int, destination: UnsafeMutableRawBufferPointer) {
         self.offset = offset

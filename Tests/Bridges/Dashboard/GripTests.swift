@@ -79,7 +79,7 @@ struct GripTests {
             let got = Transcript<Float>()
             fixture.service.onValue(of: Self.speed) { value, _ in got.add(value) }
             let (one, other) = (try await fixture.page(), try await fixture.page())
-            _ = try await Self.grip(one, 3, rest: "0")
+            _ = try await Self.grip(one, 3)
             try Self.move(one, 3, "0.5")
             #expect(try await got.next() == 0.5)
             #expect(try await Self.grip(other, 3, rest: "0")["taken"] == Optional(true))
@@ -89,7 +89,7 @@ struct GripTests {
             _ = try await one.socket.next("pong")
             one.socket.close()
             try Self.move(other, 3, "1")
-            // Neither what the first one moved nor its rest.
+            // Not what the first one moved.
             #expect(try await got.next() == 1)
         }
     }
