@@ -1,9 +1,11 @@
 """The page as a controller: pads, sliders, buttons and sensors move elements, and let go of them when the page is gone."""
 
+import signal
+
 from playwright.sync_api import expect
 
 from pages import PHONE
-from waits import until
+from waits import lease, until
 
 ELEMENTS = ["1:Drive:float2:-1...1:udp:latest=0,0", "2:Speed:float:0...2:unit m/s=0", "3:Horn:bool:momentary", "4:Hand:float3:udp:latest=0,0,0",
             "5:Mode:uint8:choices a,b", "6:Stop:bool:urgent=off"]
@@ -108,6 +110,30 @@ def hand(bed, browser, ok):
     ok("a page that falls silent, is hidden or is closed has let go: what it moved rests")
 
     sensors(bed, browser, dashboard, robot, ok)
+    again(bed, browser, ok)
+
+
+def again(bed, browser, ok):
+    """The dashboard is killed and comes back at its port while the controller is played."""
+    robot = bed.publish("robot", *ELEMENTS, state="again")
+    dashboard = bed.dashboard(robot.place, port=lease(), state="kept")
+    page = browser.open(dashboard.url, PHONE)
+    panel = controller(page)
+    bind(panel, "Touch pad", robot.place, "Drive")
+    panel.get_by_role("button", name="Play").tap()
+    pad, touch = panel.get_by_role("img", name="Touch pad", exact=True), fingers(page)
+    touch("touchStart", point(pad, 0.9, 0.5))
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    dashboard.end(signal.SIGKILL)
+    stop = panel.get_by_role("button", name="Stop", exact=True)
+    expect(stop).to_be_disabled()
+    expect(panel.get_by_role("listitem")).to_contain_text("not connected")
+    dashboard = bed.dashboard(robot.place, port=dashboard.port, state="kept")
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    expect(stop).to_be_enabled()
+    stop.tap()
+    robot.value("Stop", lambda value: value is True)
+    ok("after the dashboard has come back the controller moves again, and its stop works")
 
 
 def sensors(bed, browser, dashboard, robot, ok):

@@ -47,13 +47,22 @@ package final class DashboardServer: Sendable {
     /// Begins to listen. Call it once, before ``run()``. The server has to be stopped also if it throws.
     package func start() async throws -> (host: String, port: Int) { try await web.start() }
 
-    /// Follows the services and serves pages until the task is cancelled.
+    /// Follows the services and serves pages until the task is cancelled. What pages hold is then set to its value of rest,
+    /// before the services are left.
     package func run() async throws {
         let quality = web.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
             [board] _ in board.value.tellQuality()
         }
         defer { quality.cancel() }
-        try await sessions.run()
+        let following = Task { [sessions] in try await sessions.run() }
+        try await withTaskCancellationHandler {
+            try await following.value
+        } onCancel: { [web, board] in
+            web.eventLoop.execute {
+                board.value.letGoAll()
+                following.cancel()
+            }
+        }
     }
 
     package func stop() async {

@@ -91,7 +91,7 @@ extension Element {
     }
 }
 
-// What a person does with a bool.
+// How a person uses a bool.
 extension Element where Value == Bool {
     /// The element as a push button, which is on for as long as somebody holds it.
     ///

@@ -28,7 +28,7 @@ public struct Access: OptionSet, Sendable, Hashable {
     }
 }
 
-/// What a person does with an element.
+/// How a person uses an element: a hint for user interfaces.
 public enum ElementKind: UInt8, Sendable, Hashable, CaseIterable {
     /// It keeps the value that it was set to.
     case state = 0
@@ -129,7 +129,7 @@ public class ElementDefinition: @unchecked Sendable {
     /// The least role that may set the element, if it can be set at all: ``Role/control``, unless the definition
     /// names another. Who may not read may not write either. An ``SecurityPolicy/open`` service ignores it.
     @inlinable public final var writers: Role { fields.writers }
-    /// What a person does with the element; a hint for user interfaces.
+    /// How a person uses the element; a hint for user interfaces.
     @inlinable public final var kind: ElementKind { fields.kind }
 
     /// A definition, checked.
@@ -137,7 +137,7 @@ public class ElementDefinition: @unchecked Sendable {
     /// - Parameters:
     ///   - readers: the least role that reads the element; see ``readers``.
     ///   - writers: the least role that sets it; see ``writers``.
-    ///   - kind: what a person does with it; of a bool any, of other types ``ElementKind/state``.
+    ///   - kind: how a person uses it: any kind for a bool, ``ElementKind/state`` for other types.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
     ///   wrong.
     public convenience init(

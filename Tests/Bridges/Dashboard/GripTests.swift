@@ -74,6 +74,25 @@ struct GripTests {
     }
 
     @Test
+    func aDashboardThatEndsLetsGo() async throws {
+        let service = DashboardFixture.makeService(Self.elements, port: try PortLease.port())
+        try await service.start()
+        let speeds = Transcript<Float>()
+        service.onValue(of: Self.speed) { value, _ in speeds.add(value) }
+        // The page stays open.
+        let open = Transcript<OpenPage>()
+        try await DashboardFixture.with([try #require(service.port)]) { port in
+            let page = try await DashboardFixture.page(at: port)
+            open.add(page)
+            _ = try await Self.grip(page, 3, rest: "0.125")
+            try Self.move(page, 3, "1")
+            #expect(try await speeds.next() == 1)
+        }
+        #expect(try await speeds.next() == 0.125)
+        await service.stop()
+    }
+
+    @Test
     func anotherPageTakesAnElementAndBothAreTold() async throws {
         try await DashboardFixture.with(Self.elements) { fixture in
             let got = Transcript<Float>()

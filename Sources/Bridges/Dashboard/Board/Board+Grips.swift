@@ -5,12 +5,12 @@ internal import WebServer
 
 // Elements that a page moves, as a phone in a hand does: a hundred times a second, and safely when the phone is gone.
 extension Board {
-    /// A page that says nothing for so long has let go, for what it knows.
+    /// A page that holds something and says nothing for this long is taken to have let go.
     static let silenceLimit = TimeAmount.milliseconds(300)
     private static let watchInterval = TimeAmount.milliseconds(25)
     private static let answerInterval = TimeAmount.milliseconds(50)
 
-    /// Lets a page hold an element. Another page that holds it is told that it does no longer.
+    /// Lets a page hold an element, and tells another page that held it that it no longer does.
     func grip(_ number: UInt32, _ id: Int8, rest: PageValue?, _ request: Int?, for viewer: Viewer) {
         let place = ElementPlace(service: number, element: id)
         do throws(Refusal) {
@@ -30,7 +30,7 @@ extension Board {
         }
     }
 
-    /// Passes on what a page moves. What it does not hold stays.
+    /// Passes on the values of elements that the page holds, and ignores those of others.
     func move(_ moves: [PageRequest.Move], _ request: Int, for viewer: Viewer) {
         let now = NIODeadline.now()
         for move in moves {
@@ -76,16 +76,19 @@ extension Board {
             grips[grip.place] = nil
             grip.viewer.socket.send(PageMessage.released(grip.place, .gone))
         }
+        for viewer in viewers.values {
+            for place in viewer.atRest.keys where place.service == service.number { viewer.atRest[place] = nil }
+        }
         unwatchGrips()
     }
 
-    /// A service that is away stops by itself: it is not told.
+    /// Does nothing for a service that is away: what it controls has to stop by itself.
     private func setToRest(_ value: ElementValue?, _ place: ElementPlace, for viewer: Viewer) {
         guard let value, let element = try? settable(place) else { return }
         try? send(value, to: element, place, for: viewer, nil)
     }
 
-    /// Looks for silent pages from now on, for as long as something is held.
+    /// Checks for silent pages from now on, for as long as something is held.
     private func watchGrips() {
         guard grips.watch == nil else { return }
         grips.watch = eventLoop.assumeIsolated().scheduleTask(in: Self.watchInterval) { [weak self] in

@@ -24,7 +24,7 @@ final class Board {
     private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
     private var changed: [BoardService] = []
-    private var viewers: [UInt64: Viewer] = [:]
+    private(set) var viewers: [UInt64: Viewer] = [:]
     private let ticks: Rounds
     /// Telling values that have changed, by their services' numbers, for pages that show the list.
     private var tellingDue: [UInt32: Set<Int8>] = [:]
@@ -75,13 +75,16 @@ final class Board {
         }
     }
 
+    /// Sets what pages hold to its value of rest.
+    func letGoAll() {
+        for viewer in viewers.values { letGo(viewer) }
+    }
+
     /// - Returns: pairings that are being given up.
     func end() -> [Task<Void, Never>] {
         hasEnded = true
         ticks.end()
         tellingRounds.end()
-        for viewer in viewers.values { letGo(viewer) }
-        grips.watch?.cancel()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         tell(PageMessage.bye("the dashboard ends"))
@@ -180,7 +183,7 @@ final class Board {
         let frames = tellingFrames(tellingDue)
         tellingDue = [:]
         for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
-            // What one has no room for comes whole when it has.
+            // A page without room gets all telling values once it has room.
             guard viewer.socket.isWritable else {
                 viewer.lacksTelling = true
                 continue

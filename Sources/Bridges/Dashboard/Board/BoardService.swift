@@ -43,9 +43,9 @@ final class BoardService {
     private(set) var catalogue: ElementCatalogue?
     private var values: [Int8: Held] = [:]
     var changed: Set<Int8> = []
-    /// What the list shows of it.
+    /// The elements whose values the list shows.
     private(set) var telling: [ElementDefinition] = []
-    private(set) var tellingIDs: Set<Int8> = []
+    var tellingIDs: Set<Int8> { Set(telling.map(\.id)) }
     /// Elements whose value is one that a page has set, and of which the service has said nothing since.
     private var own: Set<Int8> = []
     /// Elements whose value is from before the connection was made anew.
@@ -119,7 +119,6 @@ final class BoardService {
         if isOther {
             values = [:]
             telling = catalogue.telling
-            tellingIDs = Set(telling.map(\.id))
         }
         // Its values follow.
         outdated = Set(values.keys)

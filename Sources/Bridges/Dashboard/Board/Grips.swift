@@ -7,11 +7,11 @@ struct ElementPlace: Sendable, Hashable {
     let element: Int8
 }
 
-/// An element that a page holds: nobody moves it from another page meanwhile.
+/// An element that a page moves as a controller. One page holds it; setting it from a panel or a command is not forbidden.
 final class Grip {
     let place: ElementPlace
     let viewer: Viewer
-    /// What it is set to when the page says nothing any more; `nil` if it keeps its value.
+    /// The value that it gets when the page lets go or falls silent; `nil` if it keeps the last one.
     let rest: ElementValue?
     var lastMove: NIODeadline
     var isResting = true
@@ -27,7 +27,7 @@ final class Grip {
 /// The elements that pages hold, one page each.
 struct Grips {
     private var all: [ElementPlace: Grip] = [:]
-    /// What looks for pages that have gone silent, while something is held.
+    /// The next check for silent pages, while something is held.
     var watch: Scheduled<Void>?
 
     var isEmpty: Bool { all.isEmpty }

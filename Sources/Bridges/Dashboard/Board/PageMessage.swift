@@ -7,7 +7,7 @@ internal import WebServer
 
 /// What a page is told, each a JSON object with its kind as `t`.
 enum PageMessage {
-    /// What the page says above everything else, by its name on the page.
+    /// A notice at the head of the page; the raw value is its name there.
     enum Notice: String {
         /// Services are not looked for, and why.
         case discovery

@@ -18,9 +18,9 @@ final class Viewer {
     /// Services whose elements it is yet to be told.
     var dueCatalogues: Set<UInt32> = []
     var isPairing = false
-    /// What elements are set to if it closes before it sets them anew.
+    /// The values that elements get if it closes before it sets them again.
     var atRest: [ElementPlace: ElementValue] = [:]
-    /// Since when its moves were not answered.
+    /// When a move of it was answered last.
     var lastAnswer: NIODeadline?
     /// Whether it shows the list of services.
     var isListing = false

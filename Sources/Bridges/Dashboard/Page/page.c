@@ -40,6 +40,9 @@ static const unsigned char dom_js[] = {
 static const unsigned char frame_js[] = {
 #embed "files/frame.js"
 };
+static const unsigned char hold_js[] = {
+#embed "files/hold.js"
+};
 static const unsigned char link_js[] = {
 #embed "files/link.js"
 };
@@ -111,6 +114,7 @@ static const struct dashboard_page_file files[] = {
     MODULE("/details.js", details_js),
     MODULE("/dom.js", dom_js),
     MODULE("/frame.js", frame_js),
+    MODULE("/hold.js", hold_js),
     MODULE("/link.js", link_js),
     MODULE("/main.js", main_js),
     MODULE("/memory.js", memory_js),

@@ -79,6 +79,9 @@ struct DashboardCommand: ReportingCommand {
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("https takes both, --certificate FILE and --key FILE")
         }
+        if http, listening.isLoopback {
+            throw ValidationError("--http is for --lan or --listen: this machine's own browsers get plain http anyway")
+        }
         if http, certificate != nil {
             throw ValidationError("--http is plain, --certificate is for https: give one of them")
         }

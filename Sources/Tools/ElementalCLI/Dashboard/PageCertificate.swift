@@ -29,8 +29,8 @@ struct PageCertificate {
     private static let namesLine = "Names: "
     private static let endLine = "Ends: "
 
-    /// The certificate of a state directory for those names and addresses, made where there is none. It waits for the disk
-    /// and for `openssl`.
+    /// Reads the certificate of a state directory, or makes one for those names and addresses. Blocks: it reads files and
+    /// may run `openssl`.
     ///
     /// - Throws: ``CommandFailure`` if `openssl` is not there or fails, ``SecurityError`` if the file cannot be written.
     init(directory: String, names: [String], now: Date = Date()) throws {

@@ -103,7 +103,7 @@ extension ConsoleEvent where Self == Notice {
     /// - Parameters:
     ///   - tokenFile: the file with the token that is needed; `nil` if none is needed.
     ///   - isTokenHidden: whether the address lacks the token.
-    ///   - fingerprint: that of a certificate that browsers ask about; `nil` if they know it, or there is none.
+    ///   - fingerprint: the fingerprint of a certificate that is the dashboard's own; `nil` if there is no such one.
     ///   - note: what there is to know of who may read it; `nil` if nothing.
     static func serving(
         _ url: String, tokenFile: String? = nil, isTokenHidden: Bool = false, fingerprint: String? = nil,

@@ -21,13 +21,19 @@ export class Binding {
 		};
 	}
 
+	// The service's number and the element, which are others when the service has come back.
+	key = null;
+	element = null;
 	isHeld = false;
 	isTaken = false;
-	// What the source tells now; undefined before its first word and while no finger is on it.
+	isResting = false;
+	// Why its last value was refused; null if it was not.
+	problem = null;
 	#smoothed = null;
 
-	constructor(source, settings, key, element) {
-		Object.assign(this, { source, settings, key, element });
+	constructor(source, settings) {
+		this.source = source;
+		this.settings = settings;
 	}
 
 	get rest() {

@@ -32,6 +32,8 @@ export class Control {
 	}
 
 	render() {}
+	// Shows that there is no value.
+	clear() {}
 	enable() {}
 
 	describe(...parts) {
@@ -106,6 +108,7 @@ export class Control {
 		this.#sent = undefined;
 		this.#newest = this.#received;
 		this.#isSet(this.#newest !== undefined);
+		if (this.#newest === undefined) this.clear();
 		clearTimeout(this.#settling);
 		this.tell(why);
 		announce(`${this.element.name}: ${why}`);

@@ -60,9 +60,14 @@ export class Controller {
 	}
 
 	#enter(state, text) {
-		if (state !== "open") for (const binding of this.#bindings) binding.isHeld = false;
-		else this.#services.clear();
+		for (const binding of this.#bindings) binding.isHeld = false;
+		// A connection made anew tells everything anew; what is bound is held again with its catalogue.
+		if (state === "open") {
+			for (const known of [this.#services, this.#catalogues, this.#values]) known.clear();
+			this.asked = "";
+		}
 		setText(this.state, state === "open" ? "" : text);
+		this.#enableStops();
 		this.#showRows();
 	}
 
@@ -75,10 +80,12 @@ export class Controller {
 			this.#services.set(message.key, message);
 			this.#open();
 			this.#showServices();
+			this.#enableStops();
 			break;
 		case "gone":
 			this.#services.delete(message.key);
 			this.#showServices();
+			this.#enableStops();
 			break;
 		case "catalogue":
 			for (const element of message.elements) element.range = element.range?.map(toNumber);
@@ -93,6 +100,7 @@ export class Controller {
 			this.#each(message, (binding) => {
 				binding.isHeld = true;
 				binding.isTaken = binding.isResting = false;
+				binding.problem = null;
 				if (message.taken) announce(`${binding.title}: taken from another controller.`);
 			});
 			break;
@@ -109,12 +117,14 @@ export class Controller {
 			});
 			break;
 		case "refused":
+			this.#stops.get(message.key)?.get(message.id)?.refuse(message.why);
 			this.#each(message, (binding) => {
 				binding.problem = message.why;
 			});
 			break;
 		case "moved":
 			this.mover.answered(message.n);
+			for (const binding of this.#bindings) binding.isResting = false;
 			break;
 		}
 	}
@@ -141,6 +151,11 @@ export class Controller {
 		this.asked = keys.join();
 		this.link.send({ t: "open", keys });
 	}
+
+	// The form that is open under "Adjust", and what the form shows of the services.
+	opened = null;
+	shown = "";
+	asked = "";
 
 	#keep() {
 		memory.controller(this.#settings);
@@ -280,18 +295,16 @@ export class Controller {
 			const element = this.#catalogues.get(key)?.find(({ name }) => name === settings.element);
 			if (!source || !element || !fits(source, element)) continue;
 			const known = before.get(settings);
-			const binding = known?.key === key ? known : new Binding(source, settings, key, element);
-			binding.title ??= `${source.name} → ${this.#services.get(key).name} · ${element.name}`;
+			const binding = known ?? new Binding(source, settings);
+			Object.assign(binding, { key, element });
+			binding.title = `${source.name} → ${this.#services.get(key).name} · ${element.name}`;
 			this.#bindings.push(binding);
-			if (known) {
-				known.target = binding;
-			} else {
+			if (!known) {
 				const node = source.start((told) => {
-					const target = binding.target ?? binding;
-					const value = target.value(told);
-					this.mover.move(target, value);
+					const value = binding.value(told);
+					this.mover.move(binding, value);
 					const text = node?.querySelector("b");
-					if (text) setText(text, inWords(element, value));
+					if (text) setText(text, inWords(binding.element, value));
 				}, `${this.#services.get(key).name} ${element.name}`, binding.first(this.#values.get(key)?.[element.id] ?? undefined), element.kind === "momentary");
 				if (node) this.surface.append(node);
 			}
@@ -303,7 +316,13 @@ export class Controller {
 
 	// The emergency stops of what is moved are at hand.
 	#showStops() {
-		for (const key of new Set(this.#bindings.map((binding) => binding.key))) {
+		const keys = new Set(this.#bindings.map((binding) => binding.key));
+		for (const [key, controls] of this.#stops) {
+			if (keys.has(key)) continue;
+			for (const control of controls.values()) control.node.remove();
+			this.#stops.delete(key);
+		}
+		for (const key of keys) {
 			if (this.#stops.has(key)) continue;
 			const controls = new Map();
 			for (const element of this.#catalogues.get(key).filter(({ kind, settable }) => kind === "urgent" && settable)) {
@@ -315,6 +334,15 @@ export class Controller {
 			}
 			this.#stops.set(key, controls);
 		}
+		this.#enableStops();
+	}
+
+	// A stop that does not get through is not offered. Those of services that are listed anew have other keys.
+	#enableStops() {
+		for (const [key, controls] of this.#stops) {
+			const isLive = this.link.state === "open" && this.#services.get(key)?.state === "connected";
+			for (const control of controls.values()) control.setEnabled(isLive);
+		}
 	}
 
 	#showRows() {
@@ -323,7 +351,7 @@ export class Controller {
 		const all = `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`;
 		for (const binding of this.#bindings) {
 			const { state, take } = binding.row ??= this.#row(binding);
-			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (binding.isHeld ? all : "waiting"));
+			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : all));
 			take.hidden = !binding.isTaken;
 		}
 		const nodes = this.#bindings.map(({ row }) => row.node);

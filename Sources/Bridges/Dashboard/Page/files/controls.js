@@ -1,5 +1,6 @@
 import { Control } from "./control.js";
 import { button, make, setText, span } from "./dom.js";
+import { followHold } from "./hold.js";
 import { NumberControl } from "./number.js";
 import { TextControl } from "./text.js";
 import { isNumber } from "./values.js";
@@ -22,6 +23,10 @@ class SwitchControl extends Control {
 		this.button.setAttribute("aria-checked", value === true);
 	}
 
+	clear() {
+		this.render(false);
+	}
+
 	enable(isEnabled) {
 		this.button.disabled = !isEnabled;
 	}
@@ -29,49 +34,32 @@ class SwitchControl extends Control {
 
 // A push button: on while a finger, the space bar or Enter holds it.
 class PushControl extends Control {
-	#isDown = false;
-
 	constructor(element, send) {
 		super(element, send);
 		this.button = button("tool push", element.name, undefined, { "aria-pressed": "false" });
-		this.holdPointer(this.button);
-		this.button.addEventListener("pointerdown", (event) => event.button === 0 && this.#press(true));
-		for (const name of ["pointerup", "pointercancel", "blur"]) window.addEventListener(name, this.#release);
-		document.addEventListener("visibilitychange", this.#release);
-		this.button.addEventListener("blur", this.#release);
-		this.button.onkeydown = (event) => [" ", "Enter"].includes(event.key) && !event.repeat && this.#press(true);
-		this.button.onkeyup = (event) => [" ", "Enter"].includes(event.key) && this.#press(false);
-		this.button.oncontextmenu = () => false;
+		this.remove = followHold(this.button, (isDown) => {
+			if (!this.isEnabled) return;
+			this.render(isDown);
+			this.send(isDown, isDown ? false : undefined);
+		});
 		this.describe(this.button);
 		this.node.append(this.button, this.refusal);
-	}
-
-	remove() {
-		for (const name of ["pointerup", "pointercancel", "blur"]) window.removeEventListener(name, this.#release);
-		document.removeEventListener("visibilitychange", this.#release);
-		this.#release();
 	}
 
 	render(value) {
 		this.button.setAttribute("aria-pressed", value === true);
 	}
 
-	enable(isEnabled) {
-		this.#isDown &&= isEnabled;
-		this.button.disabled = !isEnabled;
+	clear() {
+		this.render(false);
 	}
 
-	#release = () => this.#press(false);
-
-	#press(isDown) {
-		if (!this.isEnabled || isDown === this.#isDown) return;
-		this.#isDown = isDown;
-		this.render(isDown);
-		this.send(isDown, isDown ? false : undefined);
+	enable(isEnabled) {
+		this.button.disabled = !isEnabled;
 	}
 }
 
-// An emergency stop: on with the first touch; it takes another button to release it.
+// An emergency stop: sent with the first touch, and on when the dashboard has told it back; another button releases it.
 class UrgentControl extends Control {
 	constructor(element, send) {
 		super(element, send);
@@ -94,9 +82,14 @@ class UrgentControl extends Control {
 		this.button.disabled = this.undo.disabled = !isEnabled;
 	}
 
+	clear() {
+		this.render(false);
+	}
+
 	#set(isOn) {
 		if (!this.isEnabled) return;
-		this.render(isOn);
+		this.button.setAttribute("aria-pressed", isOn);
+		setText(this.button, `${this.element.name}: ${isOn ? "sending" : "releasing"}…`);
 		this.send(isOn);
 	}
 }

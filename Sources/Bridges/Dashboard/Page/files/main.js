@@ -140,6 +140,10 @@ class Page {
 			window.scrollTo(0, this.#scroll);
 			this.list.focus(before);
 		}
+		this.#showHint();
+	}
+
+	#showHint() {
 		byId("hint").hidden = this.openId !== null || this.#controller !== null || !this.isLinked;
 	}
 
@@ -168,17 +172,15 @@ class Page {
 		if (state === "open") {
 			this.store.begin();
 			this.#asked = "";
+			if (this.lostAt) announce("Connected again.");
 			this.lostAt = 0;
 			for (const kind of ["token", "lost", "discovery", "excess"]) this.notice(kind, null);
-			if (this.wasLost) announce("Connected again.");
-			this.wasLost = false;
 		} else {
 			if (wasLinked) {
 				this.lostAt = Date.now();
 				this.store.disconnected();
 				this.notice("lost", "The connection to the dashboard is lost. What is shown are the last values. This page tries again by itself.");
 				announce("Connection to the dashboard lost.");
-				this.wasLost = true;
 			}
 			this.list.complete(false);
 			if (state === "token") this.#askForToken(text);
@@ -197,7 +199,7 @@ class Page {
 
 	updateAll() {
 		this.#panel?.update();
-		byId("hint").hidden = this.openId !== null || this.#controller !== null || !this.isLinked;
+		this.#showHint();
 		this.list.touch();
 	}
 

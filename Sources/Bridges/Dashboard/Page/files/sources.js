@@ -3,6 +3,7 @@
 // `start(tell, title, first)` returns is shown; `first` is the element's value as the source would tell it, if it is known.
 
 import { button, make, span } from "./dom.js";
+import { followHold } from "./hold.js";
 
 const clamp = (value) => Math.min(Math.max(value, -1), 1);
 
@@ -132,18 +133,8 @@ class Key {
 			node.setAttribute("aria-pressed", isDown);
 			tell([isDown ? 1 : 0]);
 		};
-		node.oncontextmenu = () => false;
-		if (!isHeld) {
-			node.onclick = () => press(node.getAttribute("aria-pressed") !== "true");
-			return node;
-		}
-		node.onpointerdown = (event) => {
-			node.setPointerCapture(event.pointerId);
-			press(true);
-		};
-		node.onpointerup = node.onpointercancel = () => press(false);
-		node.onkeydown = (event) => [" ", "Enter"].includes(event.key) && !event.repeat && press(true);
-		node.onkeyup = (event) => [" ", "Enter"].includes(event.key) && press(false);
+		if (isHeld) this.stop = followHold(node, press);
+		else node.onclick = () => press(node.getAttribute("aria-pressed") !== "true");
 		return node;
 	}
 
