@@ -29,7 +29,7 @@ struct LargeLoad: Sendable {
         let sent = try await sending.value.get()
         let arrived = try await reports.end(of: run, sent: sent, over: .tcp).report
         report.load = LoadReport(
-            load: .large, sent: Int(sent), messages: arrived.messages, bytes: arrived.bytes,
+            load: .large, devices: 1, sent: Int(sent), messages: arrived.messages, bytes: arrived.bytes,
             seconds: MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds))
         return report
     }

@@ -23,6 +23,8 @@ package struct LatencyRun: Sendable {
     package var isPacedByLoop = false
     /// The load during the measurement; `nil` for none.
     package var load: Load?
+    /// How many other devices send their motion, 120 times a second each, with the load ``Load/motion``.
+    package var motionDeviceCount = 100
 
     /// 10,000 round trips of 8 bytes over TCP, one after another.
     package init() {}
@@ -47,7 +49,7 @@ package struct LatencyRun: Sendable {
                 try await run(device)
             }
         case .motion:
-            return try await Crowd.with(MotionLoad.deviceCount, allowsUDP: true, connect) {
+            return try await Crowd.with(motionDeviceCount, allowsUDP: true, connect) {
                 devices async throws(ElementalError) in
                 try await MotionLoad(devices: devices, timeout: timeout).run { () async throws(ElementalError) in
                     try await run(device)

@@ -1,6 +1,8 @@
 /// What the load transferred during the round trips.
 package struct LoadReport: Sendable {
     package let load: Load
+    /// The connections that it came over.
+    package let devices: Int
     package let sent: Int
     /// Messages that arrived, each counted once.
     package let messages: Int
@@ -16,7 +18,7 @@ package struct LoadReport: Sendable {
         let rate =
             switch load {
             case .large: "1 MiB values on the same connection, \(LatencyReport.tenths(bytesPerSecond / 1e6)) MB/s"
-            case .motion: "the motion of 100 other devices, \(Int(messagesPerSecond.rounded())) messages/s"
+            case .motion: "the motion of \(devices) other devices, \(Int(messagesPerSecond.rounded())) messages/s"
             }
         return "  beside \(rate), \(lost) of \(sent) lost"
     }
@@ -26,7 +28,7 @@ package struct LoadReport: Sendable {
 package enum Load: String, Sendable, CaseIterable {
     /// Values of 1 MiB stream over the same connection to the service, as fast as it accepts them.
     case large
-    /// 100 other connections of this process send 120 vectors a second each over UDP, as devices that send their
+    /// Other connections of this process send 120 vectors a second each over UDP, as devices that send their
     /// motion do.
     case motion
 

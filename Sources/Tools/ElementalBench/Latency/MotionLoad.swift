@@ -3,7 +3,6 @@ import Support
 
 /// Many devices that send their motion, each on a connection of its own.
 struct MotionLoad: Sendable {
-    static let deviceCount = 100
     /// Messages a second of each device.
     static let rate = 120.0
 
@@ -27,8 +26,9 @@ struct MotionLoad: Sendable {
         let seconds = MonotonicClock.seconds(from: start, to: MonotonicClock.nanoseconds)
         let arrived = try await Self.arrived(reports, runs, sent)
         report.load = LoadReport(
-            load: .motion, sent: Int(sent.reduce(0, +)), messages: arrived.reduce(0) { $0 + $1.messages },
-            bytes: arrived.reduce(0) { $0 + $1.bytes }, seconds: seconds)
+            load: .motion, devices: devices.count, sent: Int(sent.reduce(0, +)),
+            messages: arrived.reduce(0) { $0 + $1.messages }, bytes: arrived.reduce(0) { $0 + $1.bytes },
+            seconds: seconds)
         return report
     }
 

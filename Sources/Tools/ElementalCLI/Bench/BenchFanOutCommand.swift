@@ -29,9 +29,7 @@ struct BenchFanOutCommand: ReportingCommand {
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        guard (1...10_000).contains(devices) else {
-            throw ValidationError("--devices takes 1 to 10000, not \(devices)")
-        }
+        try BenchOptions.check(devices: devices)
         try BenchOptions.check(seconds: seconds)
         try BenchOptions.check(size: size, atMost: BenchElements.maximumByteCount)
     }

@@ -42,8 +42,11 @@ struct BenchLatencyCommand: ReportingCommand {
     @Option(
         help: ArgumentHelp(
             "The load beside the round trips: large (values of 1 MiB on the same connection, as fast as it accepts "
-                + "them) or motion (120 vectors a second over UDP from each of 100 other connections)."))
+                + "them) or motion (120 vectors a second over UDP from each of the --devices)."))
     var beside: Load?
+
+    @Option(help: "How many other devices send their motion, with --beside motion (default: 100).")
+    var devices: Int?
 
     @Option(
         help: ArgumentHelp(
@@ -63,6 +66,8 @@ struct BenchLatencyCommand: ReportingCommand {
 
     func validate() throws {
         try BenchOptions.check(count: count)
+        try BenchOptions.check(devices: devices)
+        guard devices == nil || beside == .motion else { throw ValidationError("--devices needs --beside motion") }
         if let pace {
             guard messages.perSecond != nil else { throw ValidationError("--pace \(pace.rawValue) needs a --rate") }
             guard via != .ping else { throw ValidationError("--pace is not for --via ping") }
@@ -79,6 +84,7 @@ struct BenchLatencyCommand: ReportingCommand {
         run.size = messages.size ?? run.size
         run.rate = messages.perSecond
         run.load = beside
+        run.motionDeviceCount = devices ?? run.motionDeviceCount
         run.pace = pace
         run.isPacedByLoop = lowest
         run.timeout = output.limit

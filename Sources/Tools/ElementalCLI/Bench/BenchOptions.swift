@@ -39,6 +39,11 @@ struct BenchOptions: ParsableArguments {
         throw ValidationError("--size takes \(sizes.lowerBound) to \(sizes.upperBound) bytes\(purpose), not \(size)")
     }
 
+    static func check(devices: Int?) throws {
+        guard let devices, !(1...10_000).contains(devices) else { return }
+        throw ValidationError("--devices takes 1 to 10000, not \(devices)")
+    }
+
     static func check(seconds: Double?) throws {
         guard let seconds, !(0.001...86400).contains(seconds) else { return }
         throw ValidationError("--seconds takes 0.001 to 86400, not \(seconds)")

@@ -23,7 +23,8 @@ extension LoadReport {
     /// The load's members in the report of the round trips.
     fileprivate var members: JSONText.Members {
         [
-            ("beside", .string(load.rawValue)), ("besideMessagesPerSecond", JSONText(rounded: messagesPerSecond)),
+            ("beside", .string(load.rawValue)), ("besideDevices", .integer(devices)),
+            ("besideMessagesPerSecond", JSONText(rounded: messagesPerSecond)),
             ("besideBytesPerSecond", JSONText(rounded: bytesPerSecond)), ("besideLost", .integer(lost)),
         ]
     }

@@ -87,6 +87,7 @@ struct MistakeTests {
             (["bench", "latency", "--count", "1e3"], "--count"), (["bench", "latency", "--pace", "task"], "--rate"),
             (["bench", "latency", "--pace", "soon", "--rate", "5"], "--pace"),
             (["bench", "latency", "--pace", "timer", "--rate", "5", "--via", "ping"], "--pace"),
+            (["bench", "latency", "--devices", "3"], "--devices"),
             (["bench", "throughput", "--seconds", "nan"], "--seconds"),
             (["bench", "fanout", "--devices", "0"], "--devices"),
             (["bench", "fanout", "--size", "99999999999999999999"], "--size"),
