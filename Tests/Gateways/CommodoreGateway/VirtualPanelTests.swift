@@ -252,6 +252,7 @@ struct VirtualPanelTests {
                 try await pass(machine, seconds: 0.045)
             }
             try player.send(9, to: stick)
+            try await eventually("it is told") { told.all.last == 9 }
             try await eventually("the program's") { reports.all.contains(9) }
             try await eventually("it shows it") { try await machine.with { $0.screenRows[8] }.hasSuffix("2 u--r-") }
             let changes = told.all.reduce(into: [UInt8]()) { if $0.last != $1 { $0.append($1) } }
