@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 """Plays the dashboard's controller in a real chromium with made-up motion; see Samples/try-motion, which starts everything.
 
-Usage: drive.py --elemental PROGRAM --chromium PROGRAM --folder FOLDER --url URL --synth NAME --robot NAME [--changes N]
+Usage: drive.py play --elemental PROGRAM --chromium PROGRAM --folder FOLDER --url URL --synth NAME --robot NAME [--changes N]
+       drive.py cross --elemental PROGRAM --chromium PROGRAM --folder FOLDER --near NAMESPACE --address ADDRESS
 
-Writes FOLDER/sent, which Samples/Synth/Tests/report reads, and FOLDER/figures.json.
+The first plays a dashboard's synthesizer and robot, and writes FOLDER/sent, which Samples/Synth/Tests/report reads. The second
+starts a service at this host's address and a dashboard of it at another host, so that the link between the hosts is in the way
+of everything. Each writes its figures to FOLDER/play.json or FOLDER/cross.json.
 """
 
 import argparse
 import json
 import os
 import queue
+import re
 import signal
 import struct
 import subprocess
@@ -35,7 +39,7 @@ NOTES = """() => {
     const send = WebSocket.prototype.send;
     WebSocket.prototype.send = function (text) {
         send.call(this, text);
-        if (text.includes('"t":"move"')) window.sent.push(JSON.parse(text).v[0][2]);
+        if (text.includes('"t":"move"')) window.sent.push([performance.timeOrigin + performance.now(), JSON.parse(text).v[0][2]]);
     };
     let wasNear = false;
     window.addEventListener('devicemotion', event => {
@@ -54,13 +58,13 @@ class Lines:
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.lines = queue.SimpleQueue()
-        self.all = []
+        self.all = []  # times and lines
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
         for line in self.process.stdout:
-            self.all.append(json.loads(line))
-            self.lines.put((time.monotonic(), self.all[-1]))
+            self.all.append((time.monotonic(), json.loads(line)))
+            self.lines.put(self.all[-1])
 
     def next(self, wanted, what):
         """The first line from here on that is wanted, and its time."""
@@ -81,16 +85,16 @@ class Lines:
 class Hand:
     """A phone-sized chromium whose sensors say what the hand does."""
 
-    def __init__(self, playwright, options):
+    def __init__(self, playwright, options, url):
         self.browser = playwright.chromium.launch(executable_path=options.chromium, args=["--no-sandbox"])
         processes = self.browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
         self.pid = next(each["id"] for each in processes if each["type"] == "browser")
-        context = self.browser.new_context(**PHONE)
+        context = self.browser.new_context(**PHONE, ignore_https_errors=True)
         context.set_default_timeout(PATIENCE * 1000)
         self.page = context.new_page()
         self.page.add_init_script(f"({NOTES})()")
         self.tools = context.new_cdp_session(self.page)
-        self.page.goto(options.url)
+        self.page.goto(url)
         # Another page would have other sensors.
         for kind in SENSORS:
             self.tools.send("Emulation.setSensorOverrideEnabled",
@@ -125,10 +129,15 @@ class Hand:
 
     def play(self):
         self.panel.get_by_role("button", name="Play").click()
-        expect(self.panel.get_by_role("listitem")).to_contain_text("skipped")
+        expect(self.panel.locator(".panel-title")).to_contain_text("skipped")
+        expect(self.panel.get_by_role("listitem")).not_to_contain_text("waiting")
 
     def end(self):
         self.panel.get_by_role("button", name="End").click()
+
+    def replaced(self):
+        """How many values the page has not sent, since a newer one came before they could be."""
+        return int(re.search(r"(\d+) skipped", self.panel.locator(".panel-title").inner_text())[1])
 
     def move(self, part):
         # The page is told of motion when all three have said something.
@@ -164,11 +173,13 @@ def played(hand, options):
     hand.end()
 
 
-def counted(hand, options):
-    """Moves an element steadily, and compares what a service got with what the page sent."""
-    counter = Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", "1:Count:float:-1...1:udp=0", "--security", "open",
-                    "--address", "127.0.0.1", "--json", "--state", os.path.join(options.folder, "counter"))
-    counter.next(lambda line: line["event"] == "published", "the counter")
+def start_counter(options, address, *more):
+    return Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", "1:Count:float:-1...1:udp=0", "--security", "open",
+                 "--address", address, "--json", "--state", os.path.join(options.folder, "counter"), *more)
+
+
+def counted(hand, counter):
+    """Moves an element steadily: what the page sent of it, and what the service got until the page was at rest."""
     hand.bind("Counter", "Count", 0, 1)
     hand.move(-1)
     hand.page.evaluate("window.sent.length = 0")
@@ -177,19 +188,29 @@ def counted(hand, options):
     for step in range(500):
         hand.move(step / 250 - 1)
         time.sleep(max(begin + step / 100 - time.monotonic(), 0))
-    hand.move(1)
     # The browser rounds readings, for privacy.
-    counter.next(lambda line: line["event"] == "value" and line["value"] > 0.98, "the last value")
+    is_last = lambda line: line["event"] == "value" and line["value"] > 0.98
+    hand.move(1)
+    stood = time.monotonic()
+    last, _ = counter.next(is_last, "the last value")
+    replaced = hand.replaced()
     hand.end()
     # The element's value of rest.
     counter.next(lambda line: line["event"] == "value" and line["value"] == 0, "the value of rest")
     counter.end()
+    # The element's value of rest comes between these whenever the page was silent for long.
     single = lambda value: struct.unpack("f", struct.pack("f", value))[0]
-    sent = [single(each) for each in hand.page.evaluate("window.sent")]
-    received = [single(line["value"]) for line in counter.all if line["event"] == "value"][:-1]
-    if received != sorted(received):
+    sent = [(time / 1000 + hand.offset, single(value)) for time, value in hand.page.evaluate("window.sent") if value != 0]
+    received = [(time, single(line["value"])) for time, line in counter.all if line["event"] == "value" and line["value"] != 0]
+    if [value for _, value in received] != sorted(value for _, value in received):
         sys.exit("drive.py: values came out of order")
-    return {"sent": len(sent), "received": len(received), "lost": len(sent) - len(received), "differ": sent != received}
+    return sent, received, {"sent": len(sent), "received": len(received), "replaced": replaced, "newest": last - stood}
+
+
+def ages(sent, received):
+    """The seconds from when the page sent a value first to when the service got it first, sorted."""
+    sent, received = ({value: time for time, value in reversed(each)} for each in (sent, received))
+    return sorted(received[value] - sent[value] for value in received)
 
 
 def stopped(hand, options, how):
@@ -221,32 +242,58 @@ def stopped(hand, options, how):
     return last[0] - begin
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("elemental", "chromium", "folder", "url", "synth", "robot"):
-        parser.add_argument(f"--{name}", required=True)
-    parser.add_argument("--changes", type=int, default=100)
-    options = parser.parse_args()
-    figures = {}
-    with sync_playwright() as playwright:
-        hand = Hand(playwright, options)
-        played(hand, options)
-        print(f"{options.changes} changes by the hand", flush=True)
-        figures["link"] = counted(hand, options)
-        print("{sent} values were sent steadily, {received} received, in order".format(**figures["link"]), flush=True)
-        for how in ("hidden", "killed"):
-            if how == "killed":
-                hand.browser.close()
-                hand = Hand(playwright, options)
-            seconds = figures[how] = stopped(hand, options, how)
-            print(f"the page was {how}: {max(seconds, 0) * 1000:.0f} ms later the robot stood still", flush=True)
-    with open(os.path.join(options.folder, "figures.json"), "w") as file:
-        json.dump(figures, file)
-    if figures["link"]["differ"]:
+def play(playwright, options):
+    """The synthesizer, a service and the robot, all of this host, by one hand."""
+    hand = Hand(playwright, options, options.url)
+    played(hand, options)
+    print(f"{options.changes} changes by the hand", flush=True)
+    sent, received, figures = counted(hand, start_counter(options, "127.0.0.1"))
+    print("{sent} values were sent steadily, {received} received, in order".format(**figures), flush=True)
+    stops = {}
+    for how in ("hidden", "killed"):
+        if how == "killed":
+            hand.browser.close()
+            hand = Hand(playwright, options, options.url)
+        seconds = stops[how] = stopped(hand, options, how)
+        print(f"the page was {how}: {max(seconds, 0) * 1000:.0f} ms later the robot stood still", flush=True)
+    if [value for _, value in sent] != [value for _, value in received]:
         sys.exit("drive.py: what was received is not what was sent")
-    slow = [how for how in ("hidden", "killed") if figures[how] > LIMIT]
+    slow = [how for how in stops if stops[how] > LIMIT]
     if slow:
         sys.exit(f"drive.py: the robot went on for more than {LIMIT * 1000:.0f} ms")
+    return {"link": figures, **stops}
+
+
+def cross(playwright, options):
+    """A service of this host, by a dashboard at the other one."""
+    counter = start_counter(options, options.address, "--unlisted")
+    _, listening = counter.next(lambda line: line["event"] == "listening", "the counter's port")
+    dashboard = Lines("ip", "netns", "exec", options.near, options.elemental, "dashboard", "{}:{}".format(options.address, listening["port"]),
+                      "--lan", "--port", "0", "--json", "--state", os.path.join(options.folder, "far"))
+    _, serving = dashboard.next(lambda line: line["event"] == "serving", "the dashboard")
+    hand = Hand(playwright, options, serving["url"])
+    sent, received, figures = counted(hand, counter)
+    dashboard.end()
+    old = ages(sent, received)
+    figures.update({"p50": old[len(old) // 2], "p99": old[len(old) * 99 // 100], "max": old[-1]})
+    print("{sent} values were sent, {replaced} were replaced by newer ones before, {received} were received, in order".format(**figures))
+    print("from the page to the service: p50 {p50:.3f} s, p99 {p99:.3f}, at most {max:.3f}; the last value {newest:.3f}".format(**figures))
+    return figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("play", "cross"))
+    for name in ("elemental", "chromium", "folder"):
+        parser.add_argument(f"--{name}", required=True)
+    for name in ("url", "synth", "robot", "near", "address"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--changes", type=int, default=100)
+    options = parser.parse_args()
+    with sync_playwright() as playwright:
+        figures = (play if options.what == "play" else cross)(playwright, options)
+    with open(os.path.join(options.folder, f"{options.what}.json"), "w") as file:
+        json.dump(figures, file)
 
 
 main()

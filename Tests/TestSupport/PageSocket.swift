@@ -72,7 +72,13 @@ public final class PageSocket: Sendable {
             left.firstIndex { $0.kind == kind && isWanted($0.message) }.map { left.remove(at: $0).message }
         }
         if let earlier { return earlier }
+        // Others come all the time.
+        let end = ContinuousClock.now + Patience.wait
         while true {
+            guard ContinuousClock.now < end else {
+                throw TestSupportError(
+                    "no '\(kind)' came within \(Patience.wait); there were \(left.withLock { $0.map(\.message) })")
+            }
             switch try await next() {
             case .text(let text):
                 guard let json = JSONLine(text), let t: String = json["t"] else {

@@ -24,6 +24,8 @@ package struct ProcessSpawn {
 
     init(executable: String, arguments: [String], environment: [String: String]) throws {
         Self.ignoreBrokenPipes
+        // Elemental's commands are as patient as the tests, unless a test says otherwise.
+        let environment = environment.merging(["ELEMENTAL_TIMEOUT": Patience.seconds]) { given, _ in given }
         self = try Self.oneAtATime.withLock { try Self(alone: executable, arguments, environment) }
     }
 

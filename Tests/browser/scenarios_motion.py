@@ -1,5 +1,6 @@
 """The page as a controller: pads, sliders, buttons and sensors move elements, and let go of them when the page is gone."""
 
+import re
 import signal
 
 from playwright.sync_api import expect
@@ -14,6 +15,11 @@ ELEMENTS = ["1:Drive:float2:-1...1:udp:latest=0,0", "2:Speed:float:0...2:unit m/
 # Tells the page that it is hidden, or seen.
 SEEN = """state => { Object.defineProperty(document, 'visibilityState', { value: state, configurable: true });
     document.dispatchEvent(new Event('visibilitychange')); }"""
+
+
+# Counts what the page sends to move something.
+COUNT_MOVES = """() => { window.moves = 0; const send = WebSocket.prototype.send;
+    WebSocket.prototype.send = function (text) { send.call(this, text); if (text.includes('"t":"move"')) window.moves += 1; }; }"""
 
 
 def near(*wanted, within=0.02):
@@ -66,7 +72,8 @@ def hand(bed, browser, ok):
     touch("touchStart", point(pad, 0.5, 0.5))
     touch("touchMove", point(pad, 0.75, 0.25))
     robot.value("Drive", near(0.47, 0.47, within=0.06))
-    expect(panel.get_by_role("listitem").filter(has_text="Touch pad → ")).to_contain_text("a second")
+    expect(panel.get_by_role("listitem").filter(has_text="Touch pad → ")).to_be_visible()
+    expect(panel.locator(".panel-title")).to_contain_text("a second")
     touch("touchEnd")
     robot.value("Drive", near(0, 0))
     panel.get_by_role("slider").fill("0.5")
@@ -111,6 +118,7 @@ def hand(bed, browser, ok):
 
     sensors(bed, browser, dashboard, robot, ok)
     again(bed, browser, ok)
+    stalled(bed, browser, ok)
 
 
 def again(bed, browser, ok):
@@ -136,6 +144,32 @@ def again(bed, browser, ok):
     ok("after the dashboard has come back the controller moves again, and its stop works")
 
 
+def stalled(bed, browser, ok):
+    """The dashboard stands still, as a network that stalls looks to the page."""
+    robot = bed.publish("robot", *ELEMENTS, state="stalled")
+    dashboard = bed.dashboard(robot.place)
+    page = browser.open(dashboard.url, PHONE)
+    panel = controller(page)
+    bind(panel, "Touch pad", robot.place, "Drive")
+    page.evaluate(COUNT_MOVES)
+    panel.get_by_role("button", name="Play").tap()
+    pad, touch = panel.get_by_role("img", name="Touch pad", exact=True), fingers(page)
+    touch("touchStart", point(pad, 0.9, 0.5))
+    robot.value("Drive", near(0.8, 0, within=0.1))
+    dashboard.process.send_signal(signal.SIGSTOP)
+    try:
+        expect(panel.locator(".panel-title")).to_contain_text(re.compile(r"[3-9]\d\d ms|\d{4,} ms"))
+        before = page.evaluate("moves")
+        for number in range(50):
+            touch("touchMove", point(pad, 0.9 - 0.008 * number, 0.5))
+        touch("touchMove", point(pad, 0.5, 0.1))
+        assert page.evaluate("moves") == before, "the page goes on sending"
+    finally:
+        dashboard.process.send_signal(signal.SIGCONT)
+    robot.value("Drive", near(0, 0.8, within=0.1))
+    ok("what cannot arrive now is not sent, and the newest follows as soon as it can")
+
+
 def sensors(bed, browser, dashboard, robot, ok):
     page = browser.open(dashboard.url, PHONE)
     tools = page.context.new_cdp_session(page)
@@ -154,7 +188,7 @@ def sensors(bed, browser, dashboard, robot, ok):
     robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02 and abs(float(value[1])) < 0.02)
     for number in range(50):
         moved(9.81 * number / 50, 0, 0)
-    until(lambda: "a second" in panel.get_by_role("listitem").first.inner_text(), "the rate is told")
+    until(lambda: "a second" in panel.locator(".panel-title").inner_text(), "the rate is told")
     page.close()
     robot.value("Hand", near(0, 0, 0))
     ok("the motion of the phone moves an element, and rests when the page is closed")

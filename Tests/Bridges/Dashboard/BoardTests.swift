@@ -60,6 +60,44 @@ struct BoardTests {
         }
     }
 
+    @Test
+    func eachPageGetsTheValuesOfWhatItShows() async throws {
+        let other = DashboardFixture.makeService(Self.elements, port: try PortLease.port())
+        try await other.start()
+        let otherPort = try #require(other.port)
+        try await DashboardFixture.with(Self.elements, others: [otherPort]) { fixture in
+            let first = try await fixture.page()
+            let second = try await DashboardFixture.page(at: fixture.port, showing: otherPort)
+            let both = [try await fixture.page(), try await fixture.page()]
+            for page in [first, second] { try page.send(#"{"t":"open","keys":[\#(page.key)]}"#) }
+            for page in both { try page.send(#"{"t":"open","keys":[\#(first.key),\#(second.key)]}"#) }
+            for page in [first, second] { _ = try await page.socket.next("catalogue") }
+            for page in both { for _ in 0..<2 { _ = try await page.socket.next("catalogue") } }
+            func load(_ message: JSONLine, of page: OpenPage) -> Double? {
+                let services: [String: [String: Any]]? = message["v"]
+                return services?["\(page.key)"]?["2"] as? Double
+            }
+            for value in [1.0, 2, 3] {
+                try fixture.service.send(value, to: Self.load)
+                try other.send(-value, to: Self.load)
+                let last = try await first.socket.next("values") { load($0, of: first) == value }
+                #expect(load(last, of: second) == nil)
+                let otherLast = try await second.socket.next("values") { load($0, of: second) == -value }
+                #expect(load(otherLast, of: first) == nil)
+                for page in both {
+                    // In one message or in two.
+                    var values: Set<Double> = []
+                    while values.count < 2 {
+                        let message = try await page.socket.next("values")
+                        values.formUnion([load(message, of: first), load(message, of: second)].compactMap(\.self))
+                    }
+                    #expect(values == [value, -value])
+                }
+            }
+        }
+        await other.stop()
+    }
+
     /// The sender by its own number, all others without; and the element is again what it was.
     @Test(arguments: [true, false])
     func whatTheServiceRefusesIsToldToAllWhoLookAtIt(_ hasEarlierValue: Bool) async throws {

@@ -8,6 +8,8 @@ extension Board {
     /// A page that holds something and says nothing for this long is taken to have let go.
     static let silenceLimit = TimeAmount.milliseconds(300)
     private static let watchInterval = TimeAmount.milliseconds(25)
+    /// How often a value of rest that goes over UDP is sent again, once in every ``watchInterval``.
+    private static let repeatCount = 4
     private static let answerInterval = TimeAmount.milliseconds(50)
 
     /// Lets a page hold an element, and tells another page that held it that it no longer does.
@@ -45,10 +47,17 @@ extension Board {
                 viewer.socket.send(PageMessage.refused(move.service, move.element, error.reason, request: request))
             }
         }
-        guard viewer.lastAnswer.map({ now - $0 >= Self.answerInterval }) ?? true, viewer.socket.isWritable else {
-            return
-        }
+        viewer.unanswered = request
+        answer(viewer, now)
+    }
+
+    /// Tells a page which of its moves has arrived, not too often. It sends no more until it knows.
+    private func answer(_ viewer: Viewer, _ now: NIODeadline) {
+        guard let request = viewer.unanswered, viewer.socket.isWritable,
+            viewer.lastAnswer.map({ now - $0 >= Self.answerInterval }) ?? true
+        else { return }
         viewer.lastAnswer = now
+        viewer.unanswered = nil
         viewer.socket.send(PageMessage.moved(request))
     }
 
@@ -86,15 +95,29 @@ extension Board {
     private func setToRest(_ value: ElementValue?, _ place: ElementPlace, for viewer: Viewer) {
         guard let value, let element = try? settable(place) else { return }
         try? send(value, to: element, place, for: viewer, nil)
+        guard element.transport == .udp else { return }
+        grips.repeats[place] = (value, viewer, Self.repeatCount)
+        watchGrips()
     }
 
-    /// Checks for silent pages from now on, for as long as something is held.
+    private func repeatRests() {
+        for (place, (value, viewer, left)) in grips.repeats {
+            if let element = try? settable(place) { try? send(value, to: element, place, for: viewer, nil) }
+            grips.repeats[place] = left > 1 ? (value, viewer, left - 1) : nil
+        }
+    }
+
+    /// Checks for silent pages, answers the others and repeats values of rest from now on, for as long as there are any.
     private func watchGrips() {
         guard grips.watch == nil else { return }
         grips.watch = eventLoop.assumeIsolated().scheduleTask(in: Self.watchInterval) { [weak self] in
             guard let self else { return }
+            repeatRests()
             let now = NIODeadline.now()
-            for grip in grips.values where now - grip.lastMove >= Self.silenceLimit { rest(grip) }
+            for grip in grips.values {
+                if now - grip.lastMove >= Self.silenceLimit { rest(grip) }
+                answer(grip.viewer, now)
+            }
             grips.watch = nil
             if !grips.isEmpty { watchGrips() }
         }

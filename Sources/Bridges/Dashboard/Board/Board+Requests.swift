@@ -69,6 +69,7 @@ extension Board {
         } catch {
             throw Refusal(reason: error.message)
         }
+        grips.repeats[place] = nil
         change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }
 

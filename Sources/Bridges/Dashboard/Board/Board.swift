@@ -23,12 +23,12 @@ final class Board {
     private(set) var services: [UInt32: BoardService] = [:]
     private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
-    private var changed: [BoardService] = []
+    var changed: [BoardService] = []
     private(set) var viewers: [UInt64: Viewer] = [:]
-    private let ticks: Rounds
+    let ticks: Rounds
     /// Telling values that have changed, by their services' numbers, for pages that show the list.
-    private var tellingDue: [UInt32: Set<Int8>] = [:]
-    private let tellingRounds: Rounds
+    var tellingDue: Due = [:]
+    let tellingRounds: Rounds
     private var notices: [PageMessage.Notice: String] = [:]
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
@@ -95,7 +95,7 @@ final class Board {
         for viewer in viewers.values where viewer.isAdmitted { viewer.socket.send(frame) }
     }
 
-    private func viewers(of service: BoardService) -> some Sequence<Viewer> {
+    func viewers(of service: BoardService) -> some Sequence<Viewer> {
         viewers.values.lazy.filter { $0.shown.contains(service.number) }
     }
 
@@ -143,110 +143,6 @@ final class Board {
         }
         viewer.socket.send(PageMessage.listed)
         for (notice, text) in notices { viewer.socket.send(PageMessage.notice(notice, text)) }
-    }
-
-    // MARK: - Values
-
-    /// Changes values of a service, which pages are told with the next tick.
-    func change(_ service: BoardService, _ body: (BoardService) -> Void) {
-        let isFirst = service.changed.isEmpty
-        body(service)
-        guard isFirst, !service.changed.isEmpty else { return }
-        changed.append(service)
-        ticks.ask()
-    }
-
-    private func tick() {
-        let isListed = viewers.values.contains { $0.isListing }
-        for service in changed {
-            if isListed { note(service.tellingIDs.intersection(service.changed), of: service.number) }
-            for viewer in viewers(of: service) where viewer.due[service.number]?.formUnion(service.changed) == nil {
-                viewer.due[service.number] = service.changed
-            }
-            service.changed = []
-        }
-        changed = []
-        for viewer in viewers.values {
-            if let numbers = viewer.asked.take() { open(numbers, for: viewer) }
-            catchUp(viewer)
-        }
-    }
-
-    private func note(_ telling: Set<Int8>, of number: UInt32) {
-        guard !telling.isEmpty else { return }
-        tellingDue[number, default: []].formUnion(telling)
-        tellingRounds.ask()
-    }
-
-    /// Tells pages that show the list what has changed there: the same message to all that have room for it.
-    private func tellChanges() {
-        let frames = tellingFrames(tellingDue)
-        tellingDue = [:]
-        for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
-            // A page without room gets all telling values once it has room.
-            guard viewer.socket.isWritable else {
-                viewer.lacksTelling = true
-                continue
-            }
-            for frame in frames { viewer.socket.send(frame) }
-        }
-    }
-
-    private func tellingFrames(_ due: [UInt32: Set<Int8>]) -> [EncodedFrame] {
-        var message = ValuesMessage(.telling)
-        var frames: [EncodedFrame] = []
-        for (number, ids) in due.sorted(by: { $0.key < $1.key }) {
-            guard let service = services[number] else { continue }
-            for id in ids { message.add(service.tellingText(of: id), of: id, number) }
-            if message.isFull { message.finish().map { frames.append($0) } }
-        }
-        message.finish().map { frames.append($0) }
-        return frames
-    }
-
-    /// Shows a page the services that it asks for: what it did not show before comes whole.
-    private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
-        for number in viewer.shown.subtracting(numbers).union(viewer.closed) { viewer.forget(number) }
-        viewer.closed = []
-        for number in numbers.subtracting(viewer.shown) {
-            guard let service = services[number] else { continue }
-            viewer.shown.insert(number)
-            viewer.dueCatalogues.insert(number)
-            viewer.due[number] = service.ids
-        }
-    }
-
-    /// Sends a page what it is yet to be sent, as far as there is room.
-    private func catchUp(_ viewer: Viewer) {
-        let socket = viewer.socket
-        if viewer.lacksTelling, socket.isWritable {
-            viewer.lacksTelling = false
-            for frame in tellingFrames(services.mapValues(\.tellingIDs)) { socket.send(frame) }
-        }
-        for number in viewer.dueCatalogues.sorted() {
-            guard socket.isWritable else { return }
-            viewer.dueCatalogues.remove(number)
-            if let catalogue = services[number]?.catalogueMessage(policy) { socket.send(catalogue) }
-        }
-        var message = ValuesMessage(.values)
-        // These may be long, so that they come last.
-        var data: [(number: UInt32, id: Int8, frame: EncodedFrame)] = []
-        while socket.isWritable, let (number, ids) = viewer.due.popFirst() {
-            guard let service = services[number] else { continue }
-            var ids = ids
-            while !message.isFull, let id = ids.popFirst() {
-                switch service.content(of: id) {
-                case .text(let text): message.add(text, of: id, number)
-                case .data(let frame): data.append((number, id, frame))
-                }
-            }
-            if !ids.isEmpty { viewer.due[number] = ids }
-            if message.isFull, let frame = message.finish() { socket.send(frame) }
-        }
-        if let frame = message.finish() { socket.send(frame) }
-        for (number, id, frame) in data {
-            if socket.isWritable { socket.send(frame) } else { viewer.due[number, default: []].insert(id) }
-        }
     }
 
     // MARK: - What services do
@@ -328,19 +224,6 @@ final class Board {
             viewer.due[service.number] = nil
             viewer.dueCatalogues.insert(service.number)
             catchUp(viewer)
-        }
-    }
-
-    /// Tells pages how well the services that they show are connected.
-    func tellQuality() {
-        let now = ContinuousClock.now
-        let shown = viewers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.shown) }
-        let texts = shown.sorted().compactMap { number in
-            services[number].map { (number, PageMessage.quality($0.quality(now))) }
-        }
-        for viewer in viewers.values where !viewer.shown.isEmpty && viewer.socket.isWritable {
-            let members = texts.filter { viewer.shown.contains($0.0) }.map { (key: "\($0.0)", value: $0.1) }
-            viewer.socket.send(PageMessage.frame("quality", [("q", .object(members))]))
         }
     }
 }

@@ -27,10 +27,12 @@ final class Grip {
 /// The elements that pages hold, one page each.
 struct Grips {
     private var all: [ElementPlace: Grip] = [:]
-    /// The next check for silent pages, while something is held.
+    /// Values of rest that went over UDP, where they may be lost, and how often each is yet to be sent again.
+    var repeats: [ElementPlace: (rest: ElementValue, viewer: Viewer, left: Int)] = [:]
+    /// The next check for silent pages, while something is held or repeated.
     var watch: Scheduled<Void>?
 
-    var isEmpty: Bool { all.isEmpty }
+    var isEmpty: Bool { all.isEmpty && repeats.isEmpty }
     var values: some Collection<Grip> { all.values }
 
     subscript(place: ElementPlace) -> Grip? {

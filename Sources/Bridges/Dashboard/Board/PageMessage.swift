@@ -88,11 +88,15 @@ enum PageMessage {
 
     static func bye(_ reason: String) -> EncodedFrame { frame("bye", [("why", .string(reason))]) }
 
-    static func quality(_ quality: Quality) -> JSONText {
-        .object([
-            ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
-            ("in", JSONText(quality.received)), ("out", JSONText(quality.sent)), ("lost", .integer(quality.lost)),
-        ])
+    static func quality(_ qualities: [(service: UInt32, Quality)]) -> EncodedFrame {
+        let members = qualities.map { service, quality in
+            let text = JSONText.object([
+                ("rtt", quality.roundTrip.map { JSONText($0 / .milliseconds(1)) } ?? .null),
+                ("in", JSONText(quality.received)), ("out", JSONText(quality.sent)), ("lost", .integer(quality.lost)),
+            ])
+            return (key: "\(service)", value: text)
+        }
+        return frame("quality", [("q", .object(members))])
     }
 
     /// The bytes of a data element: kind, service, element, bytes.

@@ -14,20 +14,24 @@ final class Viewer {
     /// nothing of it.
     var closed: Set<UInt32> = []
     /// Elements, by their services' numbers, whose newest value it is yet to be sent.
-    var due: [UInt32: Set<Int8>] = [:]
+    var due: Board.Due = [:]
     /// Services whose elements it is yet to be told.
     var dueCatalogues: Set<UInt32> = []
     var isPairing = false
     /// The values that elements get if it closes before it sets them again.
     var atRest: [ElementPlace: ElementValue] = [:]
-    /// When a move of it was answered last.
+    /// When a move of it was answered last, and the number of the newest that is yet to be answered.
     var lastAnswer: NIODeadline?
+    var unanswered: Int?
     /// Whether it shows the list of services.
     var isListing = false
     /// Whether it is yet to be sent all services' telling values.
     var lacksTelling = false
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
+
+    /// Whether it has been sent everything that it shows.
+    var hasEverything: Bool { due.isEmpty && dueCatalogues.isEmpty && !lacksTelling }
 
     func forget(_ number: UInt32) {
         shown.remove(number)

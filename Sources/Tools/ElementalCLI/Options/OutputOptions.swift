@@ -1,4 +1,5 @@
 import ArgumentParser
+import ElementalSecurity
 import Logging
 
 struct OutputOptions: ParsableArguments {
@@ -11,9 +12,10 @@ struct OutputOptions: ParsableArguments {
     @Option(
         name: .shortAndLong,
         help: ArgumentHelp(
-            "How long each step may take: finding the service, connecting, an answer, the next bytes from a pipe.",
+            "How long each step may take: finding the service, connecting, an answer, the next bytes from a pipe "
+                + "(default: $ELEMENTAL_TIMEOUT or 5).",
             valueName: "seconds"))
-    var timeout = 5.0
+    var timeout: Double?
 
     /// Whether arguments that may not be valid ask for JSON: `--json`, or `-j` alone or among other flags.
     static func wantsJSON(_ arguments: [String]) -> Bool {
@@ -23,7 +25,9 @@ struct OutputOptions: ParsableArguments {
         }
     }
 
-    var limit: Duration { .seconds(timeout) }
+    var limit: Duration { .seconds(timeout ?? Self.usualTimeout.flatMap(Double.init) ?? 5) }
+
+    private static let usualTimeout = StateDirectory.environment["ELEMENTAL_TIMEOUT"]
 
     var logger: Logger {
         guard verbose else { return Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() }) }
@@ -33,9 +37,13 @@ struct OutputOptions: ParsableArguments {
     }
 
     func validate() throws {
-        guard (0.001...86400).contains(timeout) else {
-            throw ValidationError("--timeout takes seconds from 0.001 to 86400, not \(timeout)")
+        func check(_ name: String, _ seconds: Double?, _ text: String) throws {
+            guard let seconds, (0.001...86400).contains(seconds) else {
+                throw ValidationError("\(name) takes seconds from 0.001 to 86400, not \(text)")
+            }
         }
+        if let timeout { return try check("--timeout", timeout, "\(timeout)") }
+        if let text = Self.usualTimeout { try check("ELEMENTAL_TIMEOUT", Double(text), "'\(text)'") }
     }
 }
 

@@ -162,6 +162,8 @@ struct StatusTests {
         try await Robot.with(Self.elements + ["3:Unset:bool"]) { _, target in
             try await withGrowingTimeout { seconds in
                 try await Self.expect(.timedOut, ["get", target, "Unset", "--timeout", seconds])
+                try await Self.expect(
+                    .timedOut, ["get", target, "Unset"], environment: ["ELEMENTAL_TIMEOUT": seconds])
                 try await Self.expect(.timedOut, ["watch", target, "Unset", "--count", "1", "--for", seconds])
             }
         }
@@ -169,5 +171,14 @@ struct StatusTests {
         let (listener, port) = try RawSocket.listen()
         try await Self.expect(.timedOut, ["get", "127.0.0.1:\(port)", "Speed", "--timeout", "0.5"])
         withExtendedLifetime(listener) {}
+    }
+
+    @Test
+    func anEnvironmentWithoutATimeIsAMistake() async throws {
+        try await withCommand(["get", "robot", "Speed"], environment: ["ELEMENTAL_TIMEOUT": "soon"]) { get in
+            #expect(try await get.waitForExit() == .exited(64))
+            let error = try #require(get.lines(of: .error).first)
+            #expect(error.contains("ELEMENTAL_TIMEOUT takes seconds") && error.contains("'soon'"), "\(error)")
+        }
     }
 }

@@ -65,6 +65,7 @@ export class Controller {
 		if (state === "open") {
 			for (const known of [this.#services, this.#catalogues, this.#values]) known.clear();
 			this.asked = "";
+			this.mover.forget();
 		}
 		setText(this.state, state === "open" ? "" : text);
 		this.#enableStops();
@@ -272,6 +273,7 @@ export class Controller {
 		for (const source of this.#sources) source.stop();
 		this.mover.stop();
 		this.link.send({ t: "letGo" });
+		setText(this.state, "");
 		this.#bindings = [];
 		clearInterval(this.#shower);
 		this.#lock?.release();
@@ -348,10 +350,10 @@ export class Controller {
 	#showRows() {
 		if (!this.#isPlaying) return;
 		const { rate, age, replaced } = this.mover;
-		const all = `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`;
+		if (this.link.state === "open") setText(this.state, `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`);
 		for (const binding of this.#bindings) {
 			const { state, take } = binding.row ??= this.#row(binding);
-			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : all));
+			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : ""));
 			take.hidden = !binding.isTaken;
 		}
 		const nodes = this.#bindings.map(({ row }) => row.node);

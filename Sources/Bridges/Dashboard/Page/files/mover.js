@@ -3,12 +3,15 @@
 const SPACING = 1000 / 120;
 // The dashboard takes a page that says nothing for 300 ms to have let go.
 const REMINDER = 100;
+// While the dashboard has not answered what was sent so many milliseconds ago, nothing follows: on a link that stalls, what
+// is in its buffers would be old when it arrives.
+const WINDOW = 250;
 
 export class Mover {
 	rate = 0;
-	// Milliseconds from sending to the dashboard's answer, and values that a newer one has replaced before they were sent.
-	age = null;
+	// Values that a newer one has replaced before they were sent.
 	replaced = 0;
+	#age = null;
 	#due = new Map();
 	#values = new Map();
 	#times = new Map();
@@ -33,6 +36,24 @@ export class Mover {
 		clearTimeout(this.#timer);
 		this.#values.clear();
 		this.#due.clear();
+		this.forget();
+	}
+
+	// The connection is a new one, on which nothing is under way.
+	forget() {
+		this.#times.clear();
+	}
+
+	// Milliseconds from sending to the dashboard's answer; more while that is waited for too long.
+	get age() {
+		const waiting = this.#waiting(performance.now());
+		return waiting > WINDOW ? waiting : this.#age;
+	}
+
+	// For how long the oldest message without an answer has been under way.
+	#waiting(now) {
+		const [oldest] = this.#times.values();
+		return oldest === undefined ? 0 : now - oldest;
 	}
 
 	move(binding, value) {
@@ -47,8 +68,9 @@ export class Mover {
 	answered(n) {
 		const time = this.#times.get(n);
 		if (time === undefined) return;
-		this.age = performance.now() - time;
+		this.#age = performance.now() - time;
 		for (const each of this.#times.keys()) if (each <= n) this.#times.delete(each);
+		this.#pump();
 	}
 
 	#pump = () => {
@@ -56,6 +78,7 @@ export class Mover {
 		const now = performance.now();
 		const wait = this.#last + SPACING - now;
 		if (document.visibilityState === "hidden") return;
+		if (this.#waiting(now) > WINDOW) return;
 		if (wait > 0.5 || this.link.isBusy) {
 			this.#timer = setTimeout(this.#pump, Math.max(wait, 2));
 			return;
@@ -68,7 +91,6 @@ export class Mover {
 		if (!this.link.send({ t: "move", n, v })) return;
 		this.#last = now;
 		this.#times.set(n, now);
-		if (this.#times.size > 1000) this.#times.clear();
 		this.#sent.push(now);
 		while (this.#sent[0] < now - 1000) this.#sent.shift();
 		this.rate = this.#sent.length;

@@ -1,0 +1,157 @@
+internal import ElementalFollowing
+import NIOCore
+import Support
+internal import WebServer
+
+/// What goes to the pages with each tick.
+extension Board {
+    /// Elements, by their services' numbers.
+    typealias Due = [UInt32: Set<Int8>]
+
+    /// Changes values of a service, which pages are told with the next tick.
+    func change(_ service: BoardService, _ body: (BoardService) -> Void) {
+        let isFirst = service.changed.isEmpty
+        body(service)
+        guard isFirst, !service.changed.isEmpty else { return }
+        changed.append(service)
+        ticks.ask()
+    }
+
+    func tick() {
+        let isListed = viewers.values.contains { $0.isListing }
+        var changes: Due = [:]
+        for service in changed {
+            if isListed { note(service.tellingIDs.intersection(service.changed), of: service.number) }
+            changes[service.number] = service.changed
+            service.changed = []
+        }
+        changed = []
+        // Pages that show the same services and have everything else get the same message.
+        var shared: [Set<UInt32>: (message: EncodedFrame?, left: Due)] = [:]
+        for viewer in viewers.values {
+            if let numbers = viewer.asked.take() { open(numbers, for: viewer) }
+            guard viewer.hasEverything, viewer.socket.isWritable else {
+                viewer.due.merge(changes.filter { viewer.shown.contains($0.key) }) { $0.union($1) }
+                catchUp(viewer)
+                continue
+            }
+            let (message, left) =
+                shared[viewer.shown] ?? compose(changes.filter { viewer.shown.contains($0.key) })
+            shared[viewer.shown] = (message, left)
+            if let message { viewer.socket.send(message) }
+            viewer.due = left
+            catchUp(viewer)
+        }
+    }
+
+    /// Shows a page the services that it asks for: what it did not show before comes whole.
+    private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
+        for number in viewer.shown.subtracting(numbers).union(viewer.closed) { viewer.forget(number) }
+        viewer.closed = []
+        for number in numbers.subtracting(viewer.shown) {
+            guard let service = services[number] else { continue }
+            viewer.shown.insert(number)
+            viewer.dueCatalogues.insert(number)
+            viewer.due[number] = service.ids
+        }
+    }
+
+    /// Sends a page what it is yet to be sent, as far as there is room.
+    func catchUp(_ viewer: Viewer) {
+        let socket = viewer.socket
+        if viewer.lacksTelling, socket.isWritable {
+            viewer.lacksTelling = false
+            for frame in tellingFrames(services.mapValues(\.tellingIDs)) { socket.send(frame) }
+        }
+        for number in viewer.dueCatalogues.sorted() {
+            guard socket.isWritable else { return }
+            viewer.dueCatalogues.remove(number)
+            if let catalogue = services[number]?.catalogueMessage(policy) { socket.send(catalogue) }
+        }
+        while !viewer.due.isEmpty, socket.isWritable {
+            let (message, left) = compose(viewer.due)
+            viewer.due = left
+            if let message { socket.send(message) } else { return sendData(to: viewer) }
+        }
+    }
+
+    /// A message with as many of the elements' values as it has room for, and what is left: that and all data.
+    private func compose(_ due: Due) -> (EncodedFrame?, left: Due) {
+        var message = ValuesMessage(.values)
+        var left: Due = [:]
+        for (number, ids) in due {
+            guard let service = services[number] else { continue }
+            for id in ids {
+                if !message.isFull, case .text(let text) = service.content(of: id) {
+                    message.add(text, of: id, number)
+                } else {
+                    left[number, default: []].insert(id)
+                }
+            }
+        }
+        return (message.finish(), left)
+    }
+
+    /// Sends a page the data that it is yet to be sent, each in a message of its own.
+    private func sendData(to viewer: Viewer) {
+        for (number, ids) in viewer.due {
+            for id in ids {
+                guard viewer.socket.isWritable else { return }
+                if case .data(let frame)? = services[number]?.content(of: id) { viewer.socket.send(frame) }
+                viewer.due[number]?.remove(id)
+            }
+            viewer.due[number] = nil
+        }
+    }
+
+    // MARK: - The list
+
+    private func note(_ telling: Set<Int8>, of number: UInt32) {
+        guard !telling.isEmpty else { return }
+        tellingDue[number, default: []].formUnion(telling)
+        tellingRounds.ask()
+    }
+
+    /// Tells pages that show the list what has changed there: the same message to all that have room for it.
+    func tellChanges() {
+        let frames = tellingFrames(tellingDue)
+        tellingDue = [:]
+        for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
+            // A page without room gets all telling values once it has room.
+            guard viewer.socket.isWritable else {
+                viewer.lacksTelling = true
+                continue
+            }
+            for frame in frames { viewer.socket.send(frame) }
+        }
+    }
+
+    private func tellingFrames(_ due: Due) -> [EncodedFrame] {
+        var message = ValuesMessage(.telling)
+        var frames: [EncodedFrame] = []
+        for (number, ids) in due.sorted(by: { $0.key < $1.key }) {
+            guard let service = services[number] else { continue }
+            for id in ids { message.add(service.tellingText(of: id), of: id, number) }
+            if message.isFull { message.finish().map { frames.append($0) } }
+        }
+        message.finish().map { frames.append($0) }
+        return frames
+    }
+
+    /// Tells pages how well the services that they show are connected.
+    func tellQuality() {
+        let now = ContinuousClock.now
+        let shown = viewers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.shown) }
+        let qualities = shown.sorted().compactMap { number in
+            services[number].map { (number, $0.quality(now)) }
+        }
+        var shared: [Set<UInt32>: EncodedFrame] = [:]
+        for viewer in viewers.values where !viewer.shown.isEmpty && viewer.socket.isWritable {
+            let message =
+                shared[viewer.shown]
+                ?? PageMessage.quality(qualities.filter { viewer.shown.contains($0.0) })
+            shared[viewer.shown] = message
+            viewer.socket.send(message)
+        }
+    }
+}
