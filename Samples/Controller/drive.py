@@ -10,6 +10,7 @@ of everything. Each writes its figures to FOLDER/play.json or FOLDER/cross.json.
 """
 
 import argparse
+import atexit
 import json
 import os
 import queue
@@ -57,6 +58,7 @@ class Lines:
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        atexit.register(self.end)
         self.lines = queue.SimpleQueue()
         self.all = []  # times and lines
         threading.Thread(target=self._read, daemon=True).start()
@@ -99,7 +101,8 @@ class Hand:
         for kind in SENSORS:
             self.tools.send("Emulation.setSensorOverrideEnabled",
                             {"enabled": True, "type": kind, "metadata": {"available": True, "maximumFrequency": 100}})
-        self.page.get_by_role("link", name="Use this device as a controller").click()
+        expect(self.page.get_by_text("Live")).to_be_visible()
+        self.page.evaluate("location.hash = '#/controller'")
         self.panel = self.page.get_by_role("article", name="Controller")
         self.offset = self._offset()
 
@@ -145,6 +148,13 @@ class Hand:
             self.tools.send("Emulation.setSensorOverrideReadings",
                             {"type": kind, "reading": {"xyz": {"x": part * FULL if kind == "accelerometer" else 0, "y": 0, "z": 0}}})
 
+    def until(self, condition, mistake):
+        end = time.monotonic() + PATIENCE
+        while not condition():
+            if time.monotonic() > end:
+                sys.exit(f"drive.py: {mistake}")
+            self.page.wait_for_timeout(10)
+
     def stay(self, part, seconds):
         """Says the same 100 times a second."""
         begin = time.monotonic()
@@ -173,17 +183,28 @@ def played(hand, options):
     hand.end()
 
 
-def start_counter(options, address, *more):
-    return Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", "1:Count:float:-1...1:udp=0", "--security", "open",
+def start_counter(options, address, security, *more):
+    return Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", "1:Count:float:-1...1:udp:latest=0", "--security", security,
                  "--address", address, "--json", "--state", os.path.join(options.folder, "counter"), *more)
 
 
-def counted(hand, counter):
+def pair(options, target):
+    """The dashboard's user with the counter, by the code."""
+    def run(*arguments, state, text=None):
+        command = [options.elemental, *arguments, "--state", os.path.join(options.folder, state)]
+        return subprocess.run(command, input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+    opened = [json.loads(line) for line in run("open-pairing", target, "--json", state="counter").splitlines()]
+    run("pair", target, state="far", text=next(line["code"] for line in opened if line["event"] == "pairing"))
+
+
+def counted(hand, counter, name, prepare=lambda: None):
     """Moves an element steadily: what the page sent of it, and what the service got until the page was at rest."""
-    hand.bind("Counter", "Count", 0, 1)
+    hand.bind(name, "Count", 0, 1)
     hand.move(-1)
     hand.page.evaluate("window.sent.length = 0")
     hand.play()
+    prepare()
     begin = time.monotonic()
     for step in range(500):
         hand.move(step / 250 - 1)
@@ -247,7 +268,7 @@ def play(playwright, options):
     hand = Hand(playwright, options, options.url)
     played(hand, options)
     print(f"{options.changes} changes by the hand", flush=True)
-    sent, received, figures = counted(hand, start_counter(options, "127.0.0.1"))
+    sent, received, figures = counted(hand, start_counter(options, "127.0.0.1", "open"), "Counter")
     print("{sent} values were sent steadily, {received} received, in order".format(**figures), flush=True)
     stops = {}
     for how in ("hidden", "killed"):
@@ -266,18 +287,26 @@ def play(playwright, options):
 
 def cross(playwright, options):
     """A service of this host, by a dashboard at the other one."""
-    counter = start_counter(options, options.address, "--unlisted")
+    counter = start_counter(options, options.address, "paired", "--unlisted")
     _, listening = counter.next(lambda line: line["event"] == "listening", "the counter's port")
-    dashboard = Lines("ip", "netns", "exec", options.near, options.elemental, "dashboard", "{}:{}".format(options.address, listening["port"]),
+    # The dashboard knows it by that alone.
+    target = "{}:{}".format(options.address, listening["port"])
+    # Only sealed datagrams have an order.
+    pair(options, target)
+    dashboard = Lines("ip", "netns", "exec", options.near, options.elemental, "dashboard", target, "--control",
                       "--lan", "--port", "0", "--json", "--state", os.path.join(options.folder, "far"))
     _, serving = dashboard.next(lambda line: line["event"] == "serving", "the dashboard")
     hand = Hand(playwright, options, serving["url"])
-    sent, received, figures = counted(hand, counter)
+    def spoil():
+        print("plays", flush=True)
+        hand.until(lambda: os.path.exists(os.path.join(options.folder, "bad")), "the link was not made bad")
+
+    sent, received, figures = counted(hand, counter, target, spoil)
     dashboard.end()
     old = ages(sent, received)
-    figures.update({"p50": old[len(old) // 2], "p99": old[len(old) * 99 // 100], "max": old[-1]})
+    figures.update({"p50": old[len(old) // 2], "p90": old[len(old) * 9 // 10], "max": old[-1]})
     print("{sent} values were sent, {replaced} were replaced by newer ones before, {received} were received, in order".format(**figures))
-    print("from the page to the service: p50 {p50:.3f} s, p99 {p99:.3f}, at most {max:.3f}; the last value {newest:.3f}".format(**figures))
+    print("from the page to the service: p50 {p50:.3f} s, p90 {p90:.3f}, at most {max:.3f}; the newest {newest:.3f} s after the hand stood still".format(**figures))
     return figures
 
 
