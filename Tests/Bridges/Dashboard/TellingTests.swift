@@ -44,7 +44,10 @@ struct TellingTests {
             _ = try await page.socket.next("telling") { page.value($0, 2) as? Double == 0.25 }
             try page.socket.send(#"{"t":"list","on":false}"#, #"{"t":"ping","n":1}"#)
             _ = try await page.socket.next("pong")
+            let other = try await fixture.page()
+            try other.send(#"{"t":"list","on":true}"#)
             try fixture.service.send(0.5, to: Self.speed)
+            _ = try await other.socket.next("telling") { other.value($0, 2) as? Double == 0.5 }
             // Asked again, it gets all of it.
             try page.send(#"{"t":"list","on":true}"#)
             let all = try await page.socket.next("telling")

@@ -13,19 +13,19 @@ extension Board {
         let isFirst = service.changed.isEmpty
         body(service)
         guard isFirst, !service.changed.isEmpty else { return }
-        changed.append(service)
+        changed[service.number] = service
         ticks.ask()
     }
 
     func tick() {
         let isListed = viewers.values.contains { $0.isListing }
         var changes: Due = [:]
-        for service in changed {
-            if isListed { note(service.tellingIDs.intersection(service.changed), of: service.number) }
-            changes[service.number] = service.changed
+        for (number, service) in changed {
+            if isListed { note(service.tellingIDs.intersection(service.changed), of: number) }
+            changes[number] = service.changed
             service.changed = []
         }
-        changed = []
+        changed = [:]
         // Pages that show the same services and have everything else get the same message.
         var shared: [Set<UInt32>: (message: EncodedFrame?, left: Due)] = [:]
         for viewer in viewers.values {

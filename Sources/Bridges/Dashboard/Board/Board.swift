@@ -23,7 +23,8 @@ final class Board {
     private(set) var services: [UInt32: BoardService] = [:]
     private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
-    var changed: [BoardService] = []
+    /// By their numbers, services with values that pages are yet to be told.
+    var changed: [UInt32: BoardService] = [:]
     private(set) var viewers: [UInt64: Viewer] = [:]
     let ticks: Rounds
     /// Telling values that have changed, by their services' numbers, for pages that show the list.

@@ -273,7 +273,7 @@ export class Controller {
 		for (const source of this.#sources) source.stop();
 		this.mover.stop();
 		this.link.send({ t: "letGo" });
-		setText(this.state, "");
+		if (this.link.state === "open") setText(this.state, "");
 		this.#bindings = [];
 		clearInterval(this.#shower);
 		this.#lock?.release();

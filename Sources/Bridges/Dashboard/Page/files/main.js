@@ -43,7 +43,10 @@ class Page {
 			if (changed) this.link.start(changed);
 			this.show();
 		});
-		this.#narrow.onchange = () => this.#ask();
+		this.#narrow.onchange = () => {
+			this.list.touch();
+			this.#ask();
+		};
 		this.show();
 		this.link.start(token ?? memory.token());
 	}
@@ -153,12 +156,17 @@ class Page {
 		document.title = `${name}Elemental${host ? ` on ${host}` : ""}`;
 	}
 
+	// Beside the open service there may be no room for it.
+	get showsList() {
+		return this.#controller === null && (this.openId === null || !this.#narrow.matches);
+	}
+
 	// Tells the dashboard what the page shows.
 	#ask() {
 		if (!this.isLinked) return;
 		const key = this.store.services.get(this.openId)?.key;
 		const keys = typeof key === "number" ? [key] : [];
-		const isListing = this.openId === null || !this.#narrow.matches;
+		const isListing = this.showsList;
 		const asked = `${keys} ${isListing}`;
 		if (asked === this.#asked) return;
 		this.#asked = asked;

@@ -17,7 +17,7 @@ export class ServiceList {
 	#isListed = false;
 	#update = () => this.#show();
 
-	// `page` has store, hello, find (the words that are searched), notices, stateOf's properties and go(id).
+	// `page` has store, hello, find (the words that are searched), notices, showsList, stateOf's properties and go(id).
 	constructor(page) {
 		this.page = page;
 		this.list = document.getElementById("list");
@@ -47,6 +47,8 @@ export class ServiceList {
 	}
 
 	#show() {
+		// Its work would delay what opens instead of it.
+		if (!this.page.showsList) return;
 		const words = this.page.find.toLowerCase().split(/\s+/).filter(Boolean);
 		const all = this.listed;
 		const found = words.length ? all.filter((service) => words.every((word) => service.words.includes(word))) : all;
