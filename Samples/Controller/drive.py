@@ -132,7 +132,7 @@ class Hand:
 
     def play(self):
         self.panel.get_by_role("button", name="Play").click()
-        expect(self.panel.locator(".panel-title")).to_contain_text("skipped")
+        expect(self.panel.locator(".play-rate")).to_contain_text("skipped")
         expect(self.panel.get_by_role("listitem")).not_to_contain_text("waiting")
 
     def end(self):
@@ -140,7 +140,7 @@ class Hand:
 
     def replaced(self):
         """How many values the page has not sent, since a newer one came before they could be."""
-        return int(re.search(r"(\d+) skipped", self.panel.locator(".panel-title").inner_text())[1])
+        return int(re.search(r"(\d+) skipped", self.panel.locator(".play-rate").inner_text())[1])
 
     def move(self, part):
         # The page is told of motion when all three have said something.

@@ -73,7 +73,7 @@ def hand(bed, browser, ok):
     touch("touchMove", point(pad, 0.75, 0.25))
     robot.value("Drive", near(0.47, 0.47, within=0.06))
     expect(panel.get_by_role("listitem").filter(has_text="Touch pad → ")).to_be_visible()
-    expect(panel.locator(".panel-title")).to_contain_text("a second")
+    expect(panel.locator(".play-rate")).to_contain_text("a second")
     touch("touchEnd")
     robot.value("Drive", near(0, 0))
     panel.get_by_role("slider").fill("0.5")
@@ -158,7 +158,7 @@ def stalled(bed, browser, ok):
     robot.value("Drive", near(0.8, 0, within=0.1))
     dashboard.process.send_signal(signal.SIGSTOP)
     try:
-        expect(panel.locator(".panel-title")).to_contain_text(re.compile(r"[3-9]\d\d ms|\d{4,} ms"))
+        expect(panel.locator(".play-rate")).to_contain_text(re.compile(r"[3-9]\d\d ms|\d{4,} ms"))
         before = page.evaluate("moves")
         for number in range(50):
             touch("touchMove", point(pad, 0.9 - 0.008 * number, 0.5))
@@ -188,7 +188,7 @@ def sensors(bed, browser, dashboard, robot, ok):
     robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02 and abs(float(value[1])) < 0.02)
     for number in range(50):
         moved(9.81 * number / 50, 0, 0)
-    until(lambda: "a second" in panel.locator(".panel-title").inner_text(), "the rate is told")
+    until(lambda: "a second" in panel.locator(".play-rate").inner_text(), "the rate is told")
     page.close()
     robot.value("Hand", near(0, 0, 0))
     ok("the motion of the phone moves an element, and rests when the page is closed")

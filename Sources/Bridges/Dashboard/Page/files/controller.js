@@ -33,12 +33,14 @@ export class Controller {
 		this.state = make("p", { class: "quiet" });
 		this.setUp = make("div", { class: "body" });
 		this.surface = make("div", { class: "play", hidden: true });
-		this.rows = make("ul", { class: "play-state", hidden: true });
+		this.rows = make("ul", { class: "play-state" });
+		this.rate = make("p", { class: "play-rate quiet" });
+		this.told = make("div", { hidden: true }, this.rows, this.rate);
 		this.go = button("tool primary play-go", "Play", () => this.#begin(), { disabled: true });
 		const end = button("tool play-end", "End", () => this.#end());
 		this.node = make("article", { class: "panel controller", "aria-label": "Controller" },
 			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state), end),
-			this.rows, this.setUp, this.surface, make("div", { class: "play-bar" }, this.go));
+			this.told, this.setUp, this.surface, make("div", { class: "play-bar" }, this.go));
 		this.link = new Link({
 			onState: (state, text) => this.#enter(state, text),
 			onMessage: (message) => this.#receive(message),
@@ -263,7 +265,7 @@ export class Controller {
 		this.#stayAwake();
 		this.#shower = setInterval(() => this.#showRows(), SHOWN_EVERY);
 		this.setUp.hidden = true;
-		this.surface.hidden = this.rows.hidden = false;
+		this.surface.hidden = this.told.hidden = false;
 		this.node.classList.add("playing");
 	}
 
@@ -273,13 +275,12 @@ export class Controller {
 		for (const source of this.#sources) source.stop();
 		this.mover.stop();
 		this.link.send({ t: "letGo" });
-		if (this.link.state === "open") setText(this.state, "");
 		this.#bindings = [];
 		clearInterval(this.#shower);
 		this.#lock?.release();
 		this.#lock = null;
 		this.setUp.hidden = false;
-		this.surface.hidden = this.rows.hidden = true;
+		this.surface.hidden = this.told.hidden = true;
 		this.surface.replaceChildren();
 		this.node.classList.remove("playing");
 		for (const controls of this.#stops.values()) for (const control of controls.values()) control.remove?.();
@@ -350,7 +351,7 @@ export class Controller {
 	#showRows() {
 		if (!this.#isPlaying) return;
 		const { rate, age, replaced } = this.mover;
-		if (this.link.state === "open") setText(this.state, `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`);
+		setText(this.rate, `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`);
 		for (const binding of this.#bindings) {
 			const { state, take } = binding.row ??= this.#row(binding);
 			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : ""));
