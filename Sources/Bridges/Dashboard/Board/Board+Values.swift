@@ -3,7 +3,7 @@ import NIOCore
 import Support
 internal import WebServer
 
-/// What goes to the pages with each tick.
+/// The messages that pages get with each tick.
 extension Board {
     /// Elements, by their services' numbers.
     typealias Due = [UInt32: Set<Int8>]

@@ -96,7 +96,7 @@ final class Board {
         for viewer in viewers.values where viewer.isAdmitted { viewer.socket.send(frame) }
     }
 
-    func viewers(of service: BoardService) -> some Sequence<Viewer> {
+    private func viewers(of service: BoardService) -> some Sequence<Viewer> {
         viewers.values.lazy.filter { $0.shown.contains(service.number) }
     }
 

@@ -27,7 +27,7 @@ struct OutputOptions: ParsableArguments {
 
     var limit: Duration { .seconds(timeout ?? Self.usualTimeout.flatMap(Double.init) ?? 5) }
 
-    private static let usualTimeout = StateDirectory.environment["ELEMENTAL_TIMEOUT"]
+    private static let usualTimeout = StateDirectory.environment["ELEMENTAL_TIMEOUT"].flatMap { $0.isEmpty ? nil : $0 }
 
     var logger: Logger {
         guard verbose else { return Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() }) }

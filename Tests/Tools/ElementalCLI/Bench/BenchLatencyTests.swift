@@ -29,7 +29,7 @@ extension BenchTests {
 
         @Test(arguments: ["large", "motion"], ["tcp", "udp"])
         func besideALoad(_ load: String, _ transport: String) async throws {
-            // So few that the slowest machine takes them: what it cannot take is lost, and a lost round trip takes 5 s.
+            // Few enough for the slowest machine: what it cannot take is lost, and each lost round trip takes the timeout.
             let devices = load == "motion" ? ["--devices", "3"] : []
             let report = try await ElementalProcess.report(
                 "latency", "--beside", load, "--transport", transport, "--count", "50", options: devices)
