@@ -90,7 +90,7 @@ struct ElementalCommand: AsyncParsableCommand {
                         + "hexadecimal digits, or as NAME=@FILE")
             }
             let arguments = Array(CommandLine.arguments.dropFirst())
-            if await Completion.answer(arguments, help: _dumpHelp()) { await exit(.success) }
+            if await Completion.answer(arguments) { await exit(.success) }
             var command = try parsed(arguments)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()

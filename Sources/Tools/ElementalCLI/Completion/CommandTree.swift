@@ -1,26 +1,23 @@
+import ArgumentParser
+
 #if canImport(FoundationEssentials)
 import FoundationEssentials
 #else
 import Foundation
 #endif
 
-/// A command with its arguments and subcommands, as the parser describes it.
-struct CommandTree: Decodable, Sendable {
-    let commandName: String
-    let shouldDisplay: Bool
-    let defaultSubcommand: String?
-    private let subcommands: [CommandTree]?
-    private let arguments: [Argument]?
-
-    struct Argument: Decodable, Sendable {
-        struct Name: Decodable, Sendable {
+/// A command, its subcommands, and its arguments as the parser describes them. The parser is asked for one command alone: to
+/// describe all of them takes three times as long as the rest of an answer.
+final class CommandTree {
+    struct Argument: Decodable {
+        struct Name: Decodable {
             let kind: String
             let name: String
 
             var text: String { (kind == "long" ? "--" : "-") + name }
         }
 
-        struct Values: Decodable, Sendable { let values: [String]? }
+        struct Values: Decodable { let values: [String]? }
 
         let kind: String
         let shouldDisplay: Bool
@@ -31,19 +28,37 @@ struct CommandTree: Decodable, Sendable {
         let completionKind: [String: Values]?
     }
 
-    static func root(_ help: String) throws -> CommandTree {
-        struct Description: Decodable { let command: CommandTree }
-        return try JSONDecoder().decode(Description.self, from: Data(help.utf8)).command
+    private struct Description: Decodable {
+        struct Command: Decodable { let arguments: [Argument]? }
+
+        let command: Command
     }
 
-    var commands: [CommandTree] { (subcommands ?? []).filter(\.shouldDisplay) }
+    private let command: any ParsableCommand.Type
+    let commands: [CommandTree]
+    /// Those of a command without subcommands; one with subcommands has none of its own.
+    private lazy var arguments: [Argument] = {
+        guard commands.isEmpty else { return [] }
+        let description = try? JSONDecoder().decode(Description.self, from: Data(command._dumpHelp().utf8))
+        return description?.command.arguments ?? []
+    }()
+
+    init(_ command: any ParsableCommand.Type) {
+        self.command = command
+        commands = command.configuration.subcommands.filter { $0.configuration.shouldDisplay }.map(CommandTree.init)
+    }
+
+    var commandName: String { command._commandName }
 
     /// The command whose arguments may follow this one's name: itself, or its default subcommand.
-    var implied: CommandTree { commands.first { $0.commandName == defaultSubcommand } ?? self }
+    var implied: CommandTree {
+        let implied = command.configuration.defaultSubcommand
+        return commands.first { $0.command == implied } ?? self
+    }
 
-    var options: [Argument] { (arguments ?? []).filter { $0.kind != "positional" && $0.shouldDisplay } }
+    var options: [Argument] { arguments.filter { $0.kind != "positional" && $0.shouldDisplay } }
 
-    var positionals: [Argument] { (arguments ?? []).filter { $0.kind == "positional" } }
+    var positionals: [Argument] { arguments.filter { $0.kind == "positional" } }
 
     func option(taking name: String) -> Argument? {
         options.first { $0.kind == "option" && ($0.names ?? []).contains { $0.text == name } }

@@ -26,9 +26,9 @@ struct Completion: Sendable {
     private let context: CompletionContext
     private let state: StateOptions
 
-    private init(_ line: TypedLine, _ help: String) throws {
+    private init(_ line: TypedLine) throws {
         self.line = line
-        context = CompletionContext(line, try .root(help))
+        context = CompletionContext(line, CommandTree(ElementalCommand.self))
         state = try StateOptions.parse(context.state.map { ["--state", $0] } ?? [])
     }
 
@@ -37,13 +37,13 @@ struct Completion: Sendable {
     /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what
     ///   bash puts a candidate in the place of; or `--generate-completion-script SHELL`.
     /// - Returns: whether they were.
-    static func answer(_ arguments: [String], help: @autoclosure () -> String) async -> Bool {
+    static func answer(_ arguments: [String]) async -> Bool {
         guard arguments.count >= 2, let shell = TypedLine.Shell(rawValue: arguments[1]) else { return false }
         switch (arguments[0], arguments.count) {
         case ("--generate-completion-script", 2):
             write(shell.completionScript.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         case (argument, 3), (argument, 4):
-            guard let completion = try? Completion(TypedLine(arguments[2], shell), help()) else { return true }
+            guard let completion = try? Completion(TypedLine(arguments[2], shell)) else { return true }
             write(await completion.lines(replacing: arguments.count > 3 ? arguments[3] : ""))
         default: return false
         }

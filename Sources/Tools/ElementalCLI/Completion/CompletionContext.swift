@@ -66,7 +66,7 @@ struct CompletionContext: Sendable {
 
     private mutating func completeOption(of command: CommandTree) {
         guard let equal = word.firstIndex(of: "=") else {
-            kinds = [.words(command.options.flatMap { ($0.names ?? []).map(\.text) } + ["--help"])]
+            kinds = [.words(command.options.flatMap { ($0.names ?? []).map(\.text) } + ["--help", "--version"])]
             return
         }
         guard let option = command.option(taking: String(word[..<equal])) else { return }
