@@ -189,6 +189,9 @@ def sensors(bed, browser, dashboard, robot, ok):
     for number in range(50):
         moved(9.81 * number / 50, 0, 0)
     until(lambda: "a second" in panel.locator(".play-rate").inner_text(), "the rate is told")
+    moved(9.81, 0, -4.905)
+    until(lambda: page.evaluate("[...document.querySelectorAll('.fill')].map(({ offsetWidth, parentNode }) => Math.round(20 * offsetWidth / parentNode.offsetWidth))") == [5, 0, 3],
+          "the page shows what the hand does")
     page.close()
     robot.value("Hand", near(0, 0, 0))
     ok("the motion of the phone moves an element, and rests when the page is closed")

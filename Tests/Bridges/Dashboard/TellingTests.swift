@@ -17,15 +17,15 @@ struct TellingTests {
 
     @Test(
         arguments: [
-            ([light, speed, load, note], ["Light", "Speed", "Load"]),
-            ([note, count, speed, mode, light, load], ["Mode", "Light", "Load"]),
-            ([speed, Element<Double>(7, "Level", access: .read), count, load], ["Speed", "Level", "Load"]),
+            ([light, speed, load, note], ["Load", "Light", "Speed", "Note"]),
+            ([note, count, speed, mode, light, load], ["Load", "Mode", "Light", "Count", "Speed", "Note"]),
+            ([speed, Element<Double>(7, "Level", access: .read), count, load], ["Load", "Level", "Speed", "Count"]),
             (
                 [count, note, Element<Vector3>(7, "Aim"), Element<Data>(8, "Picture", access: .read)],
                 ["Count", "Note"]
             ),
             ([Element<Bool>(9, "Horn").momentary, Element<Float>(10, "Secret", unit: "m", access: .write)], []),
-            ([Element<Bool>(9, "Stop").urgent, load, light, mode, speed], ["Stop", "Load", "Light", "Mode"]),
+            ([Element<Bool>(9, "Stop").urgent, load, light, mode, speed], ["Stop", "Load", "Light", "Mode", "Speed"]),
         ] as [([ElementDefinition], [String])])
     func readingsThenSwitchesThenNumbersThenTexts(_ elements: [ElementDefinition], _ names: [String]) throws {
         #expect(try ElementCatalogue(elements).telling.map(\.name) == names)
@@ -37,7 +37,7 @@ struct TellingTests {
             try fixture.service.send(12.5, to: Self.load)
             let page = try await fixture.page()
             let listed = try #require(page.service["telling"] as [[String: Any]]?)
-            #expect(listed.map { $0["name"] as? String } == ["Load", "Speed", "Light"])
+            #expect(listed.map { $0["name"] as? String } == ["Load", "Light", "Speed", "Note"])
             try page.send(#"{"t":"list","on":true}"#)
             _ = try await page.socket.next("telling") { page.value($0, 1) as? Double == 12.5 }
             try fixture.service.send(0.25, to: Self.speed)

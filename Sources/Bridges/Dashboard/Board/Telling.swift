@@ -1,17 +1,15 @@
 import ElementalWire
 
 extension ElementCatalogue {
-    /// The elements that tell most of a service in one line of a list, three at most and an emergency stop, in the
-    /// catalogue's order.
+    /// An emergency stop and the elements that tell most of a service in one line of a list, the most telling first. There
+    /// are twice as many as a line has room for, six: a page shows the first three that have a value.
     ///
     /// Readings with a unit come first, then switches and choices, other readings, numbers that can be set, and texts.
     /// Vectors and data are too long for a line, and what cannot be read has no value.
     var telling: [ElementDefinition] {
         let ranked = compactMap { element in element.rank.map { (rank: $0, element: element) } }
-        let chosen = ranked.sorted { $0.rank < $1.rank }.prefix(3).map(\.element.id)
         let stop = first { $0.kind == .urgent && $0.access.contains(.read) }
-        let shown = Set(chosen + [stop?.id].compactMap(\.self))
-        return filter { shown.contains($0.id) }
+        return [stop].compactMap(\.self) + ranked.sorted { $0.rank < $1.rank }.prefix(6).map(\.element)
     }
 }
 

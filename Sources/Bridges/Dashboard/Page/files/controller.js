@@ -11,6 +11,8 @@ import { askForSensors, hasSensors, makeSources } from "./sources.js";
 import { axes, inWords, toNumber } from "./values.js";
 
 const SHOWN_EVERY = 250;
+// Few computers have sensors.
+const sensorsLast = (one, other) => (window.matchMedia("(any-pointer: coarse)").matches ? 0 : (one.isSensor ?? false) - (other.isSensor ?? false));
 
 export class Controller {
 	#sources = makeSources();
@@ -21,6 +23,7 @@ export class Controller {
 	#stops = new Map();
 	#bindings = [];
 	#isPlaying = false;
+	#begun = 0;
 	#shower = 0;
 	#lock = null;
 	#ending = new AbortController();
@@ -36,11 +39,13 @@ export class Controller {
 		this.rows = make("ul", { class: "play-state" });
 		this.rate = make("p", { class: "play-rate quiet" });
 		this.told = make("div", { hidden: true }, this.rows, this.rate);
+		this.chosen = make("p", { class: "quiet" });
 		this.go = button("tool primary play-go", "Play", () => this.#begin(), { disabled: true });
-		const end = button("tool play-end", "End", () => this.#end());
+		// Where Play was if no finger plays; a second tap there does not end it.
+		const end = button("tool play-end", "End", () => performance.now() > this.#begun + 600 && this.#end());
 		this.node = make("article", { class: "panel controller", "aria-label": "Controller" },
 			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state), end),
-			this.told, this.setUp, this.surface, make("div", { class: "play-bar" }, this.go));
+			this.told, this.setUp, this.surface, make("div", { class: "play-bar" }, this.chosen, this.go));
 		this.link = new Link({
 			onState: (state, text) => this.#enter(state, text),
 			onMessage: (message) => this.#receive(message),
@@ -69,7 +74,8 @@ export class Controller {
 			this.asked = "";
 			this.mover.forget();
 		}
-		setText(this.state, state === "open" ? "" : text);
+		// That it is lost is said at the head of the page.
+		setText(this.state, state === "token" ? text : "");
 		this.#enableStops();
 		this.#showRows();
 	}
@@ -178,13 +184,20 @@ export class Controller {
 
 	#showSetUp() {
 		if (this.#isPlaying) return;
-		this.go.disabled = !this.#settings.length;
+		const incomplete = this.#settings.find(({ element }) => !element);
+		const nameOf = ({ source }) => this.#sources.find(({ id }) => id === source)?.name;
+		this.go.disabled = !this.#settings.length || incomplete !== undefined;
+		setText(this.chosen, !this.#settings.length ? "Choose what moves a service first." : incomplete ? `Choose what ${nameOf(incomplete)} moves.`
+			: this.#settings.map((each) => `${nameOf(each)} → ${each.service.split("/").pop()} · ${each.element}`).join(", "));
 		const active = document.activeElement?.id;
 		this.setUp.replaceChildren(
 			make("p", { text: "Choose what each part of this device moves, then play." }),
 			hasSensors() ? "" : make("p", { class: "box", text: `This page cannot have the phone’s motion: ${window.isSecureContext ? "this browser has no sensors." : "it came over plain http, and browsers give sensors to https alone. Start the dashboard with --lan and without --http."}` }),
-			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).map((source) => this.#sourceNode(source)));
-		if (active) document.getElementById(active)?.focus({ preventScroll: true });
+			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).sort(sensorsLast).map((source) => this.#sourceNode(source)));
+		const focused = active ? document.getElementById(active) : null;
+		focused?.focus({ preventScroll: true });
+		// What follows from a choice is not behind the bar.
+		focused?.closest("section")?.scrollIntoView({ block: "nearest" });
 	}
 
 	#sourceNode(source) {
@@ -192,7 +205,7 @@ export class Controller {
 		const services = [...this.#services.values()].filter(({ state }) => state === "connected")
 			.map(({ service, name }) => [`${service ?? ""}/${name}`, name]);
 		if (settings && !services.some(([id]) => id === settings.service)) services.push([settings.service, `${settings.service.split("/").pop()} (away)`]);
-		const service = this.#select(`${source.id}-service`, `${source.name} moves`, [["", "Not used"], ...services], settings?.service ?? "", (id) => {
+		const service = this.#choice("Service", `${source.id}-service`, `${source.name} moves`, [["", "Not used"], ...services], settings?.service ?? "", (id) => {
 			this.#settings = this.#settings.filter((each) => each !== settings);
 			if (id) this.#settings.push({ source: source.id, service: id, element: "" });
 			this.#keep();
@@ -202,7 +215,7 @@ export class Controller {
 		const elements = settings && (this.#catalogues.get(this.#keyOf(settings.service)) ?? []).filter((element) => fits(source, element));
 		if (!elements) return node;
 		const element = elements.find(({ name }) => name === settings.element);
-		node.lastChild.append(this.#select(`${source.id}-element`, `Element for ${source.name}`, [["", elements.length ? "Choose an element" : "No element fits"], ...elements.map(({ name }) => [name, name])], settings.element, (name) => {
+		node.lastChild.append(this.#choice("Element", `${source.id}-element`, `Element for ${source.name}`, [["", elements.length ? "Choose an element" : "No element fits"], ...elements.map(({ name }) => [name, name])], settings.element, (name) => {
 			const chosen = elements.find((each) => each.name === name);
 			Object.assign(settings, chosen ? Binding.make(source, settings.service, chosen) : { element: "" });
 			this.#keep();
@@ -245,6 +258,10 @@ export class Controller {
 		return make("div", { class: "field" }, make("label", { for: id, text: label }), makeInput(id, label));
 	}
 
+	#choice(title, ...rest) {
+		return make("div", { class: "choice" }, span("quiet", title), this.#select(...rest));
+	}
+
 	#select(id, label, choices, chosen, act) {
 		const select = make("select", { id, "aria-label": label }, ...choices.map(([value, text]) => make("option", { value, text, selected: value === chosen })));
 		select.onchange = () => act(select.value);
@@ -260,6 +277,7 @@ export class Controller {
 			return;
 		}
 		this.#isPlaying = true;
+		this.#begun = performance.now();
 		this.mover.start();
 		this.#bind();
 		this.#stayAwake();
@@ -267,6 +285,7 @@ export class Controller {
 		this.setUp.hidden = true;
 		this.surface.hidden = this.told.hidden = false;
 		this.node.classList.add("playing");
+		this.node.classList.toggle("by-hand", this.#bindings.every(({ source }) => source.isSensor));
 	}
 
 	#end() {
@@ -351,7 +370,7 @@ export class Controller {
 	#showRows() {
 		if (!this.#isPlaying) return;
 		const { rate, age, replaced } = this.mover;
-		setText(this.rate, `${rate} a second${age === null ? "" : ` · ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`);
+		setText(this.rate, `${rate} a second${age === null ? "" : ` · answered in ${age.toFixed(age < 10 ? 1 : 0)} ms`} · ${replaced} skipped`);
 		for (const binding of this.#bindings) {
 			const { state, take } = binding.row ??= this.#row(binding);
 			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : ""));

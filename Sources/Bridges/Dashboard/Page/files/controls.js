@@ -59,8 +59,14 @@ class PushControl extends Control {
 	}
 }
 
-// An emergency stop: sent with the first touch, and on when the dashboard has told it back; another button releases it.
+// How long an emergency stop is on before it can be released, in milliseconds: people hit it twice.
+const STOP_TIME = 1000;
+
+// An emergency stop: sent with the first touch, and on when the dashboard has told it back; another button, which is not where
+// the finger was, releases it.
 class UrgentControl extends Control {
+	#ready = 0;
+
 	constructor(element, send) {
 		super(element, send);
 		this.button = button("stop", element.name, undefined, { "aria-pressed": "false" });
@@ -74,12 +80,22 @@ class UrgentControl extends Control {
 	render(value) {
 		const isOn = value === true;
 		this.button.setAttribute("aria-pressed", isOn);
-		setText(this.button, isOn ? `${this.element.name}: on` : this.element.name);
+		setText(this.button, isOn ? `${this.element.name} is on` : this.element.name);
+		if (isOn && this.undo.hidden) {
+			this.#ready = performance.now() + STOP_TIME;
+			setTimeout(() => this.#enableUndo(), STOP_TIME);
+		}
 		this.undo.hidden = !isOn;
+		this.#enableUndo();
 	}
 
 	enable(isEnabled) {
-		this.button.disabled = this.undo.disabled = !isEnabled;
+		this.button.disabled = !isEnabled;
+		this.#enableUndo();
+	}
+
+	#enableUndo() {
+		this.undo.disabled = !this.isEnabled || performance.now() < this.#ready;
 	}
 
 	clear() {

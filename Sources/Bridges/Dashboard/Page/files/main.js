@@ -8,6 +8,7 @@ import { Link } from "./link.js";
 import * as memory from "./memory.js";
 import { Panel } from "./panel.js";
 import { ServiceList } from "./services.js";
+import { clock } from "./states.js";
 import { Store } from "./store.js";
 import { toNumber } from "./values.js";
 
@@ -141,7 +142,8 @@ class Page {
 			byId("panel").append(this.#panel.node);
 		} else if (this.#narrow.matches) {
 			window.scrollTo(0, this.#scroll);
-			this.list.focus(before);
+			// When the list is up to date.
+			nextFrame(() => nextFrame(() => this.list.focus(before)));
 		}
 		this.#showHint();
 	}
@@ -187,7 +189,7 @@ class Page {
 			if (wasLinked) {
 				this.lostAt = Date.now();
 				this.store.disconnected();
-				this.notice("lost", "The connection to the dashboard is lost. What is shown are the last values. This page tries again by itself.");
+				this.notice("lost", `The dashboard has not answered since ${clock(this.lostAt)}. Values are the last ones. This page tries again by itself.`);
 				announce("Connection to the dashboard lost.");
 			}
 			this.list.complete(false);

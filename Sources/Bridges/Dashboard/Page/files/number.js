@@ -94,7 +94,8 @@ export class Slider {
 		const [low, high] = element.range ?? [-1, 1];
 		this.input = make("input", { class: "slider", type: "range", "aria-label": name, min: low, max: high });
 		this.input.step = stepOf(element, low, high);
-		this.input.value = element.range ? low : 0;
+		// Unset it stands at zero, or as near as the range is to it.
+		this.input.value = Math.min(Math.max(0, low), high);
 		owner.holdPointer(this.input);
 		this.input.oninput = () => {
 			const value = Number(Number(this.input.value).toPrecision(12));

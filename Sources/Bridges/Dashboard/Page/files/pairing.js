@@ -1,6 +1,7 @@
 // Pairing with a service: the code that it shows, typed here.
 
 import { announce, button, make, setText, uniqueId } from "./dom.js";
+import { sentence } from "./states.js";
 
 export class PairingForm {
 	#isOpen = false;
@@ -12,7 +13,8 @@ export class PairingForm {
 		const id = uniqueId("code");
 		this.error = make("p", { class: "refusal", id: uniqueId("refusal"), hidden: true });
 		this.why = make("p");
-		this.how = make("p");
+		// Whom the code pairs.
+		this.who = make("p", { class: "quiet" });
 		this.command = make("code");
 		this.input = make("input", {
 			id, class: "code", type: "text", inputmode: "numeric", autocomplete: "one-time-code", pattern: "[0-9]{6}", maxlength: "7",
@@ -23,8 +25,10 @@ export class PairingForm {
 		// Only where the service knows another client by the usual name.
 		this.named = make("div", { class: "pair-row", hidden: true }, make("label", { for: nameId, text: "Another name" }), this.name);
 		this.button = make("button", { class: "tool primary", type: "submit", text: "Pair" });
-		this.form = make("form", { class: "pair-form", novalidate: true }, this.how, make("p", {}, this.command),
-			make("div", { class: "pair-row" }, make("label", { for: id, text: "Code" }), this.input, this.button), this.named, this.error);
+		this.form = make("form", { class: "pair-form", novalidate: true },
+			make("label", { for: id, text: "The six-digit code that the service shows" }), make("div", { class: "pair-row" }, this.input, this.button),
+			this.named, this.error, this.who, make("details", { class: "details" }, make("summary", { text: "It shows no code?" }),
+				make("p", { text: "Run this on the service’s computer:" }), make("p", {}, this.command)));
 		this.offer = button("tool primary", "Pair…", () => {
 			this.#isOpen = !this.#isOpen;
 			this.update();
@@ -48,12 +52,12 @@ export class PairingForm {
 		if (this.node.hidden) return;
 		const canPair = hello.pairing !== false;
 		setText(this.why, !canPair ? "Pairing is not possible from this page."
-			: isNeeded ? "" : isAway ? "If this service answers paired devices only, pair with it." : "");
+			: isAway && !isNeeded ? "If this service answers paired devices only, pair with it." : "");
 		this.why.hidden = this.why.textContent === "";
 		this.offer.hidden = isNeeded || !canPair;
 		this.offer.setAttribute("aria-expanded", this.#isOpen);
 		this.form.hidden = !canPair || !(isNeeded || this.#isOpen);
-		setText(this.how, "Type the six digits that the service shows. If it shows none, run this on the service’s computer:");
+		setText(this.who, `This pairs the dashboard${hello.host ? ` on ${hello.host}` : ""}: everybody who opens this page can set the service then.`);
 		const target = info.service ? `${info.service}/${info.name}` : info.name;
 		setText(this.command, `elemental open-pairing ${/^[\w./:-]+$/.test(target) ? target : `'${target.replaceAll("'", "'\\''")}'`}`);
 		this.input.disabled = this.name.disabled = this.button.disabled = this.#isBusy;
@@ -81,7 +85,9 @@ export class PairingForm {
 			announce(`Paired with ${this.service.info?.name ?? "the service"}: role ${answer.role}.`);
 		} else {
 			const isTaken = answer.code === "nameTaken";
-			this.#tell((answer.why ?? "Pairing failed.") + (isTaken ? "; the code is used up, so let the service show a new one" : ""));
+			this.#tell(answer.code === "wrongCode"
+				? "This is not the code that the service shows. Look again and type it anew. If it is the same, somebody may be in between."
+				: sentence((answer.why ?? "Pairing failed") + (isTaken ? "; the code is used up, so let the service show a new one" : "")));
 			if (isTaken) this.named.hidden = false;
 			(isTaken ? this.name : this.input).focus();
 		}

@@ -142,7 +142,9 @@ export class Plot {
 		const context = canvas.getContext("2d");
 		context.scale(ratio, ratio);
 		const end = this.#now();
-		const start = end - this.span;
+		// What there is fills a small plot: at first it has a few seconds.
+		const span = isLarge || !this.series.count ? this.span : Math.min(this.span, Math.max(end - this.series.time(0), 3000));
+		const start = end - span;
 		const limits = this.#limits(start, end);
 		const [least, most] = limits ?? [0, 1];
 		if (title === undefined) this.#tellRange(limits);
@@ -158,7 +160,7 @@ export class Plot {
 		const right = width - 2;
 		const marks = isLarge ? ticks(low, high, Math.max(2, Math.floor((bottom - top) / 46))) : [];
 		const left = isLarge ? Math.min(Math.max(...marks.map((mark) => context.measureText(label(mark)).width), 20) + 10, width / 3) : 0;
-		const x = (time) => left + (time - start) / this.span * (right - left);
+		const x = (time) => left + (time - start) / span * (right - left);
 		const y = (value) => bottom - (value - low) / (high - low) * (bottom - top);
 
 		if (title !== undefined) {

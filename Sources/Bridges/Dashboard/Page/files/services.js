@@ -22,6 +22,9 @@ export class ServiceList {
 		this.page = page;
 		this.list = document.getElementById("list");
 		this.none = document.getElementById("none");
+		this.here = span("quiet");
+		this.gone = make("a", { class: "gone", href: addressOf(null, "gone") });
+		document.getElementById("count").append(this.here, this.gone);
 		this.list.onkeydown = (event) => this.#move(event);
 	}
 
@@ -43,7 +46,7 @@ export class ServiceList {
 	}
 
 	focus(id) {
-		this.#items.get(id)?.link.focus({ preventScroll: true });
+		this.#items.get(id)?.link.focus();
 	}
 
 	#show() {
@@ -51,7 +54,7 @@ export class ServiceList {
 		if (!this.page.showsList) return;
 		const words = this.page.find.toLowerCase().split(/\s+/).filter(Boolean);
 		const all = this.listed;
-		const found = words.length ? all.filter((service) => words.every((word) => service.words.includes(word))) : all;
+		const found = words.length ? all.filter((service) => words.every((word) => this.#wordsOf(service).includes(word))) : all;
 		found.sort((one, other) => favourites.has(other.id) - favourites.has(one.id)
 			|| names.compare(one.info.name, other.info.name) || names.compare(one.id, other.id));
 		const hasHosts = new Set(all.map((service) => service.info.host)).size > 1;
@@ -65,12 +68,25 @@ export class ServiceList {
 		for (const id of this.#items.keys()) if (!ids.has(id)) this.#items.delete(id);
 		this.none.hidden = found.length > 0;
 		if (!this.none.hidden) this.#tellNone(all.length > 0);
+		this.#count(all);
+	}
+
+	// "gone" and "needs pairing" are found too.
+	#wordsOf(service) {
+		return `${service.words} ${stateOf(service, this.page).short.toLowerCase()}`;
+	}
+
+	#count(all) {
+		const gone = this.page.isLinked ? all.filter((service) => !service.isListed).length : 0;
+		setText(this.here, gone || !all.length ? "" : all.length === 1 ? "1 service" : `${all.length} services`);
+		setText(this.gone, `${gone} of ${all.length} gone`);
+		this.gone.hidden = !gone;
 	}
 
 	#tellNone(isFiltered) {
 		const { isLinked, hello, notices, find } = this.page;
 		const targets = hello.targets ?? [];
-		const texts = isFiltered ? [`Nothing here is called “${find}”.`]
+		const texts = isFiltered ? [`Nothing found for “${find}”.`]
 			: !isLinked ? []
 			: notices.has("discovery") ? ["Services cannot be found now; what to do is said above. This page looks again by itself."]
 			: !this.#isListed ? ["Looking for services…"]
@@ -111,8 +127,10 @@ export class ServiceList {
 	// The telling values: each with its element's name.
 	#tell(item, service) {
 		// An emergency stop tells something while it is on.
-		const shown = service.isListed && kindsWithValues.has(service.info.state)
+		const known = service.isListed && kindsWithValues.has(service.info.state)
 			? service.info.telling.filter(({ id, kind }) => (kind === "urgent" ? service.telling.get(id) === true : service.telling.has(id))) : [];
+		const isStop = ({ kind }) => kind === "urgent";
+		const shown = [...known.filter(isStop), ...known.filter((element) => !isStop(element)).slice(0, 3)];
 		const ids = shown.map(({ id, name }) => `${id} ${name}`).join();
 		if (ids !== item.ids) {
 			item.ids = ids;

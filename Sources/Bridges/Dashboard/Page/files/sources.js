@@ -3,8 +3,11 @@
 // `start(tell, title, first)` returns is shown; `first` is the element's value as the source would tell it, if it is known.
 
 import { button, make, span } from "./dom.js";
+import { nextFrame } from "./frame.js";
 import { followHold } from "./hold.js";
 
+// What is moved, and its value.
+const head = (title) => span("play-head", undefined, span("", title), make("b"));
 const clamp = (value) => Math.min(Math.max(value, -1), 1);
 
 // The page gets the sensors only where nobody can listen, and some phones ask the person first.
@@ -26,13 +29,22 @@ class Sensor {
 		Object.assign(this, { id, name, text, axes, event, read });
 	}
 
-	start(tell) {
+	start(tell, title) {
+		const bars = this.axes.map(() => span("fill"));
+		let values = null;
+		const show = () => bars.forEach((bar, index) => {
+			bar.style.setProperty("--from", `${Math.min(values[index], 0) * 50 + 50}%`);
+			bar.style.setProperty("--to", `${50 - Math.max(values[index], 0) * 50}%`);
+		});
 		this.listener = (event) => {
-			const values = this.read(event);
-			if (values) tell(values.map(clamp));
+			const read = this.read(event);
+			if (!read) return;
+			values = read.map(clamp);
+			tell(values);
+			nextFrame(show);
 		};
 		window.addEventListener(this.event, this.listener);
-		return null;
+		return make("div", { class: "play-row" }, head(title), ...bars.map((bar, index) => span("bar", undefined, bar, span("axis", this.axes[index]))));
 	}
 
 	stop() {
@@ -97,12 +109,12 @@ class Fader {
 	axes = ["value"];
 
 	constructor(id, name) {
-		Object.assign(this, { id, name, text: "A large slider on the screen" });
+		Object.assign(this, { id, name, text: "A large slider on the screen." });
 	}
 
 	start(tell, title, first) {
 		const input = make("input", { class: "slider play-slider", type: "range", min: 0, max: 1, step: 0.001, value: first ?? 0, "aria-label": title });
-		const node = make("label", { class: "play-row" }, span("play-head", undefined, span("", title), make("b")), input);
+		const node = make("label", { class: "play-row" }, head(title), input);
 		const dress = () => input.style.setProperty("--part", `${input.value * 100}%`);
 		node.classList.toggle("unset", first === undefined);
 		dress();
@@ -123,7 +135,7 @@ class Key {
 	axes = ["pressed"];
 
 	constructor(id, name) {
-		Object.assign(this, { id, name, text: "A large button: of a push button on while it is held, otherwise on and off" });
+		Object.assign(this, { id, name, text: "A large button. Hold it for a push button, tap it for anything else." });
 	}
 
 	start(tell, title, first, isHeld) {
@@ -144,13 +156,13 @@ class Key {
 const GRAVITY = 9.81;
 
 export const makeSources = () => [
-	new Sensor("tilt", "Tilt", "How the device is held; 45° is the most", ["to the right", "backwards"], "deviceorientation",
+	new Sensor("tilt", "Tilt", "How you hold the device. Full at 45°.", ["to the right", "backwards"], "deviceorientation",
 		({ beta, gamma }) => (beta === null ? null : [gamma / 45, beta / 45])),
-	new Sensor("turning", "Turning", "How fast the device turns; a turn a second is the most", ["around its face", "around its width", "around its length"], "devicemotion",
+	new Sensor("turning", "Turning", "How fast you turn the device. Full at one turn a second.", ["around its face", "around its width", "around its length"], "devicemotion",
 		({ rotationRate: rate }) => (rate?.alpha == null ? null : [rate.alpha / 360, rate.beta / 360, rate.gamma / 360])),
-	new Sensor("motion", "Motion", "How the device is moved, with gravity; 2 g is the most", ["to the right", "up", "out of its face"], "devicemotion",
+	new Sensor("motion", "Motion", "How you move the device, gravity included. Full at 2 g.", ["to the right", "up", "out of its face"], "devicemotion",
 		({ accelerationIncludingGravity: force }) => (force?.x == null ? null : [force.x, force.y, force.z].map((part) => part / GRAVITY / 2))),
-	new Pad("pad", "Touch pad", "A finger on the screen; it returns when the finger is lifted", 1),
-	new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own", 2),
+	new Pad("pad", "Touch pad", "A finger on the screen. It springs back when you lift the finger.", 1),
+	new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own.", 2),
 	new Fader("slider1", "Slider 1"), new Fader("slider2", "Slider 2"), new Key("button1", "Button 1"), new Key("button2", "Button 2"),
 ];

@@ -1,19 +1,16 @@
 // How a service is, in words: short for the list, and as a sentence that says what to do.
 
-const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+export const clock = (time) => new Date(time).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
 
-// `page` has isLinked and lostAt, when the connection to the dashboard was lost. Returns { kind, short, sentence }:
-// `kind` is for colours, `short` is empty where all is well.
+// `page` has isLinked. Returns { kind, short, sentence }: `kind` is for colours, the others are empty where all is well and
+// where a notice says it for all services.
 export function stateOf(service, page) {
 	const { info, isListed, since } = service;
 	// What had gone before the dashboard was lost is not there either way.
-	if (!page.isLinked && (isListed || !info)) {
-		const when = page.lostAt ? ` since ${clock(page.lostAt)}` : "";
-		return state("stale", info && page.lostAt ? `Last values of ${clock(page.lostAt)}` : "", `Not connected to the dashboard${when}.${service.elements ? " These are the last values." : ""}`);
-	}
+	if (!page.isLinked && (isListed || !info)) return state("stale", "", "");
 	if (!isListed) {
 		const when = service.leftAt ? ` since ${clock(service.leftAt)}` : "";
-		return state("away", `Gone${when}`, `Not on the network${when || " now"}. It is shown again when it is back.`);
+		return state("away", `Gone${when}`, `Gone${when}.${service.elements ? " These are its last values." : ""} It can be used again when it is back.`);
 	}
 	switch (info.state) {
 	case "connecting": return state("connecting", "Connecting…", "Connecting…");
@@ -30,7 +27,7 @@ const state = (kind, short, sentence) => ({ kind, short, sentence });
 // What this page may do with a service that is connected, and who can listen.
 export function accessOf({ security, role, encrypted, canPair }) {
 	const access = security === "open" ? "Open to everybody on this network"
-		: role === "control" || role === "admin" ? "You are paired and can set it"
+		: role === "control" || role === "admin" ? "This dashboard is paired"
 		: canPair || role === "observe" ? "You can watch it; setting it needs pairing"
 		: "";
 	return [encrypted ? "Encrypted" : "Not encrypted", access].filter(Boolean).join(" · ");
