@@ -88,11 +88,9 @@ struct ReconnectOptions: ParsableArguments {
 
 /// How much of this process's memory a peer may use.
 struct LimitOptions: ParsableArguments {
-    @Option(
-        name: .customLong("max-value"),
-        help: ArgumentHelp(
-            "The longest value to accept from the other end, in bytes.",
-            valueName: "bytes"))
+    static let help = ArgumentHelp("The longest value to accept from the other end, in bytes.", valueName: "bytes")
+
+    @Option(name: .customLong("max-value"), help: LimitOptions.help)
     var maximumValueByteCount = DeviceLimits().maximumValueByteCount
 
     func validate() throws { try Self.check(maximumValueByteCount) }

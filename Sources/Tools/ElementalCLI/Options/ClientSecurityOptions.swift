@@ -19,7 +19,13 @@ struct ClientSecurityOptions: ParsableArguments {
             discussion: "The service grants less to a client that was paired for less.", valueName: "role"))
     var role: Role?
 
-    @OptionGroup var state: StateOptions
+    @Option(name: .customLong("state"), help: StateOptions.help)
+    private var directory: String?
+
+    var state: StateOptions {
+        get { StateOptions(of: directory) }
+        set { directory = newValue.state }
+    }
 
     /// Reads identity and trusted services, if there are any: connecting makes no identity.
     ///

@@ -2,13 +2,23 @@ import ArgumentParser
 import ElementalSecurity
 
 struct StateOptions: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            """
-            The directory of this user's identity and trusted peers (default: $ELEMENTAL_STATE, $STATE_DIRECTORY, \
-            $XDG_STATE_HOME/elemental or ~/.local/state/elemental).
-            """, valueName: "dir"))
+    static let help = ArgumentHelp(
+        """
+        The directory of this user's identity and trusted peers (default: $ELEMENTAL_STATE, $STATE_DIRECTORY, \
+        $XDG_STATE_HOME/elemental or ~/.local/state/elemental).
+        """, valueName: "dir")
+
+    @Option(help: StateOptions.help)
     var state: String?
+
+    init() {}
+
+    /// For a group of options that has the directory as an option of its own: in a debug build the parser takes four times as
+    /// long for each level of groups within groups.
+    init(of directory: String?) {
+        self.init()
+        state = directory
+    }
 
     /// Reads identity and trust, or creates both.
     func open() async throws -> SecurityState {

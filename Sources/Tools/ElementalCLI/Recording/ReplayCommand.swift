@@ -139,7 +139,7 @@ struct ReplayCommand: ReportingCommand {
         (security.role, security.state) = (nil, hosting.admission.state)
         var settings = Client.Settings(name: hosting.service.name ?? ClientName.standard)
         settings.access = try await security.load()
-        settings.limits = hosting.service.limits.device
+        settings.limits = hosting.service.limits
         settings.showsIncoming = false
         let target = try await target.followingAlias(for: settings.access)
         let place = try await ServicePlace.find(target, for: settings.access, output)

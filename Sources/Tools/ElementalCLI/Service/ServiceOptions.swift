@@ -8,10 +8,15 @@ struct ServiceOptions: ParsableArguments {
     @Option(help: "The service's port; 0 lets the system choose.")
     var port = 0
 
-    @OptionGroup var limits: LimitOptions
+    /// No ``LimitOptions``: groups within groups take the parser long.
+    @Option(name: .customLong("max-value"), help: LimitOptions.help)
+    private var maximumValueByteCount = DeviceLimits().maximumValueByteCount
+
+    var limits: DeviceLimits { DeviceLimits(maximumValueByteCount: maximumValueByteCount) }
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
+        try LimitOptions.check(maximumValueByteCount)
     }
 
     /// Checks what the service would be published with, by the framework's rules. They hold also for a service that only
@@ -25,7 +30,7 @@ struct ServiceOptions: ParsableArguments {
 
     func apply(to configuration: inout ServiceConfiguration, _ output: OutputOptions) {
         configuration.port = port
-        configuration.limits = limits.device
+        configuration.limits = limits
         configuration.limits.handshakeTimeout = output.limit
         configuration.logger = output.logger
     }

@@ -17,7 +17,10 @@ struct ServiceSecurityOptions: ParsableArguments {
             """, valueName: "policy"))
     var security: SecurityPolicy?
 
-    @OptionGroup var state: StateOptions
+    @Option(name: .customLong("state"), help: StateOptions.help)
+    private var directory: String?
+
+    var state: StateOptions { StateOptions(of: directory) }
 
     private static let maximumNameCount = 5
 
