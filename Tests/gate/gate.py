@@ -1,5 +1,6 @@
 """The steps of the gate: Tests/run without options."""
 
+import shutil
 import sys
 
 import modules
@@ -76,6 +77,9 @@ def build(sanitizer: str | None = None) -> Job:
         built = {test.split(".")[0] for test in modules.list_tests(modules.bundle(places.BUNDLE, sanitizer))}
         if built != (known := set(modules.names())):
             raise Failed(f"modules in the build and in Package.swift differ: {' '.join(sorted(built ^ known))}")
+        # Tests look there for how the package was built, and the samples' build, in the same folder, writes its own.
+        if not sanitizer:
+            shutil.copy(places.BUILD / "debug.yaml", places.PLAN)
 
     return Job(name, run, needs={"packages"}, lane="build", is_vital=not sanitizer, nice=5 if sanitizer else 0)
 
