@@ -11,7 +11,8 @@ struct SwiftCompiler {
     private let buildFolder: URL
 
     init() throws {
-        buildFolder = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent()
+        let buildFolder = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent()
+        self.buildFolder = buildFolder
         let mark = #""-module-name","DocumentationTests""#
         // What Tests/run has kept, or what SwiftPM wrote, which may be of the samples' build.
         let plans = ["package", buildFolder.lastPathComponent].map {

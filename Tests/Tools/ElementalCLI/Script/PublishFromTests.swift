@@ -346,11 +346,10 @@ struct PublishFromTests {
             1:Now:bool:ro
                 follow: echo on; exec sleep infinity
             2:Later:bool:ro
-                follow: echo off; cat {folder}/go; sleep 3; echo on; exec sleep infinity
+                follow: echo off; until [ -e {folder}/go ]; do sleep 0.02; done; sleep 3; echo on; exec sleep infinity
             """
         try await withService(script) { service, target, folder in
             let go = folder.appending(path: "go").path
-            try #require(mkfifo(go, 0o600) == 0)
             try await withCommand(["watch", target, "--json"]) { watch in
                 for element in ["Now", "Later"] { try await watch.nextEvent("value") { $0["element"] == element } }
                 let before = try ProcessFigures(of: service).waitCount
