@@ -26,7 +26,8 @@ struct SwiftCompiler {
             let arguments = try JSONDecoder().decode([String]?.self, from: Data(line[start...].utf8)),
             let compiler = arguments.first
         else {
-            throw TestSupportError("\(plans[1].path) does not tell how SwiftPM compiled DocumentationTests")
+            let paths = plans.map(\.path).joined(separator: " nor ")
+            throw TestSupportError("neither \(paths) tells how SwiftPM compiled DocumentationTests")
         }
         self.compiler = compiler
         var flags = ["-swift-version", "6"]

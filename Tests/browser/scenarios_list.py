@@ -35,6 +35,16 @@ def services(bed, browser, ok):
     expect(row.locator(".fact")).to_have_text(["Light on", "Brightness 64 %", "Label hello"])
     lamps["Porch"].write("Brightness=12.5")
     expect(row.locator(".fact").nth(1)).to_have_text("Brightness 12.5 %")
+    # Told again of the same service, the page keeps what it knows.
+    kept = page.evaluate("""async () => {
+        const { Store } = await import('/store.js');
+        const store = new Store({});
+        const list = () => store.list({ key: 1, service: 'lamp', name: 'A', seconds: 0, telling: [{ id: 1, name: 'x', type: 'uint8', range: null }] });
+        list().takeTelling({ 1: 5 });
+        return list().telling.get(1);
+    }""")
+    if kept != 5:
+        raise Failure(f"a service that is told again has the value {kept}")
     ok("the list is in the order of names and numbers, with telling values that change")
 
     field = page.get_by_role("searchbox", name="Find a service")
@@ -75,8 +85,10 @@ def services(bed, browser, ok):
 
     lamps["Lamp 2"].end()
     expect(rows(page).filter(has_text="Lamp 2").locator(".item-place")).to_have_text(re.compile("^Gone since "))
-    page.get_by_role("link", name="1 of 3 gone").tap()
+    expect(rows(page).filter(has_text="Lamp 2").locator(".fact").first).to_have_text("Light on")
+    page.get_by_role("link", name="1 gone").tap()
     expect(rows(page).locator(".item-name")).to_have_text(["Lamp 2"])
+    expect(page.get_by_text("1 of 3")).to_be_visible()
     page.go_back()
     expect(rows(page)).to_have_count(3)
     choose(page, "Porch")

@@ -124,23 +124,31 @@ def hand(bed, browser, ok):
 def again(bed, browser, ok):
     """The dashboard is killed and comes back at its port while the controller is played."""
     robot = bed.publish("robot", *ELEMENTS, state="again")
-    dashboard = bed.dashboard(robot.place, port=lease(), state="kept")
+    other = bed.publish("crane", *ELEMENTS[:5], "7:Halt:bool:urgent=off", name="Crane", state="crane")
+    dashboard = bed.dashboard(robot.place, other.place, port=lease(), state="kept")
     page = browser.open(dashboard.url, PHONE)
     panel = controller(page)
     bind(panel, "Touch pad", robot.place, "Drive")
+    bind(panel, "Slider 1", other.place, "Speed")
     panel.get_by_role("button", name="Play").tap()
     pad, touch = panel.get_by_role("img", name="Touch pad", exact=True), fingers(page)
     touch("touchStart", point(pad, 0.9, 0.5))
     robot.value("Drive", near(0.8, 0, within=0.1))
     dashboard.end(signal.SIGKILL)
-    stop = panel.get_by_role("button", name="Stop", exact=True)
-    expect(stop).to_be_disabled()
-    expect(panel.get_by_role("listitem")).to_contain_text("not connected")
-    dashboard = bed.dashboard(robot.place, port=dashboard.port, state="kept")
+    stops = {name: (panel.get_by_role("button", name=name, exact=True), service) for name, service in (("Stop", robot), ("Halt", other))}
+    for stop, _ in stops.values():
+        expect(stop).to_be_disabled()
+    expect(panel.get_by_role("listitem").first).to_contain_text("not connected")
+    # Each has the number that the other had.
+    dashboard = bed.dashboard(other.place, robot.place, port=dashboard.port, state="kept")
     robot.value("Drive", near(0.8, 0, within=0.1))
-    expect(stop).to_be_enabled()
-    stop.tap()
-    robot.value("Stop", lambda value: value is True)
+    for name, (stop, service) in stops.items():
+        expect(stop).to_be_enabled()
+        stop.tap()
+        service.value(name, lambda value: value is True)
+    panel.get_by_role("slider").fill("0.5")
+    other.value("Speed", near(1))
+    expect(panel.locator(".play-pad")).to_have_count(1)
     ok("after the dashboard has come back the controller moves again, and its stop works")
 
 
@@ -185,13 +193,38 @@ def sensors(bed, browser, dashboard, robot, ok):
 
     moved(9.81, 0, -4.905)
     # What is within the dead zone is nothing, and what is beyond it counts from its edge.
-    robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02 and abs(float(value[1])) < 0.02)
+    last = [float(part) for part in robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02 and abs(float(value[1])) < 0.02)]
     for number in range(50):
         moved(9.81 * number / 50, 0, 0)
     until(lambda: "a second" in panel.locator(".play-rate").inner_text(), "the rate is told")
     moved(9.81, 0, -4.905)
-    until(lambda: page.evaluate("[...document.querySelectorAll('.fill')].map(({ offsetWidth, parentNode }) => Math.round(20 * offsetWidth / parentNode.offsetWidth))") == [5, 0, 3],
-          "the page shows what the hand does")
+    # From where to where each bar is drawn, as parts of its field.
+    drawn = """() => [...document.querySelectorAll('.fill')].map((bar) => {
+        const { left, right } = bar.getBoundingClientRect();
+        const field = bar.parentNode.getBoundingClientRect();
+        return [left, right].map((edge) => (edge - field.left) / field.width);
+    })"""
+    # One has been told the reading with the other sign.
+    sign = 1 if last[0] > 0 else -1
+    expected = [sorted([0.5, 0.5 + sign * 0.25]), [0.5, 0.5], sorted([0.5, 0.5 - sign * 0.125])]
+    until(lambda: all(abs(part - other) < 0.01 for bar, others in zip(page.evaluate(drawn), expected) for part, other in zip(bar, others)),
+          f"the page shows what the hand does, {expected}")
+    stop = panel.get_by_role("button", name="Stop", exact=True)
+    at = "([x, y]) => document.elementFromPoint(x, y).className"
+    middle = point(stop, 0.5, 0.5)
+    assert page.evaluate(at, middle) == "stop", "something is before the stop"
+    page.touchscreen.tap(*middle)
+    robot.value("Stop", lambda value: value is True)
+    release = panel.get_by_role("button", name="Release Stop")
+    expect(release).to_be_enabled()
+    assert page.evaluate(at, middle) == "stop", "the stop has moved"
+    release.tap()
+    robot.value("Stop", lambda value: value is False)
+    panel.get_by_role("button", name="End").tap()
+    expect(panel.get_by_role("button", name="Play")).to_be_visible()
+    panel.get_by_role("button", name="Play").tap()
+    moved(9.81, 0, 0)
+    robot.value("Hand", lambda value: abs(abs(float(value[0])) - 0.4737) < 0.02)
     page.close()
     robot.value("Hand", near(0, 0, 0))
     ok("the motion of the phone moves an element, and rests when the page is closed")

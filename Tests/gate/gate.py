@@ -135,8 +135,8 @@ def samples(total: results.Results, run: Run) -> list[Job]:
     building = Job(
         "build Samples",
         lambda job: job.command(places.swift_build("--package-path", "Samples", "--build-tests")),
-        # In the same folder, so that only the samples themselves are compiled. Not beside ToolsTests, which make a Debian
-        # package of what .build/debug.yaml says of the package's own build.
+        # In the same folder, so that only the samples themselves are compiled. Not beside ToolsTests, for it may
+        # link the programs once more.
         needs={BUILD},
         after={"ToolsTests"},
         lane="build",

@@ -11,8 +11,6 @@ import { askForSensors, hasSensors, makeSources } from "./sources.js";
 import { axes, inWords, toNumber } from "./values.js";
 
 const SHOWN_EVERY = 250;
-// Few computers have sensors.
-const sensorsLast = (one, other) => (window.matchMedia("(any-pointer: coarse)").matches ? 0 : (one.isSensor ?? false) - (other.isSensor ?? false));
 
 export class Controller {
 	#sources = makeSources();
@@ -30,6 +28,7 @@ export class Controller {
 
 	// `page` has goBack().
 	constructor(page) {
+		this.page = page;
 		this.title = make("h2", { text: "Controller", tabindex: "-1" });
 		const back = button("round back always", undefined, () => page.goBack(), { "aria-label": "All services" });
 		back.append(icon("left"));
@@ -39,13 +38,13 @@ export class Controller {
 		this.rows = make("ul", { class: "play-state" });
 		this.rate = make("p", { class: "play-rate quiet" });
 		this.told = make("div", { hidden: true }, this.rows, this.rate);
-		this.chosen = make("p", { class: "quiet" });
+		this.missing = make("p", { class: "quiet" });
 		this.go = button("tool primary play-go", "Play", () => this.#begin(), { disabled: true });
-		// Where Play was if no finger plays; a second tap there does not end it.
+		// Where Play was if no finger plays: a second tap ends nothing.
 		const end = button("tool play-end", "End", () => performance.now() > this.#begun + 600 && this.#end());
 		this.node = make("article", { class: "panel controller", "aria-label": "Controller" },
 			make("header", { class: "panel-head" }, back, make("div", { class: "panel-title" }, this.title, this.state), end),
-			this.told, this.setUp, this.surface, make("div", { class: "play-bar" }, this.chosen, this.go));
+			this.told, this.setUp, this.surface, make("div", { class: "play-bar" }, this.missing, this.go));
 		this.link = new Link({
 			onState: (state, text) => this.#enter(state, text),
 			onMessage: (message) => this.#receive(message),
@@ -71,11 +70,12 @@ export class Controller {
 		// A connection made anew tells everything anew; what is bound is held again with its catalogue.
 		if (state === "open") {
 			for (const known of [this.#services, this.#catalogues, this.#values]) known.clear();
+			this.#removeStops();
 			this.asked = "";
 			this.mover.forget();
 		}
-		// That it is lost is said at the head of the page.
-		setText(this.state, state === "token" ? text : "");
+		// What the page's own connection has lost too is said at its head.
+		setText(this.state, state === "open" || !this.page.isLinked ? "" : text);
 		this.#enableStops();
 		this.#showRows();
 	}
@@ -170,6 +170,8 @@ export class Controller {
 		memory.controller(this.#settings);
 		this.#open();
 		this.#showSetUp();
+		// Not behind the bar.
+		document.activeElement?.closest(".source")?.scrollIntoView({ block: "nearest" });
 	}
 
 	// MARK: What moves what
@@ -184,20 +186,14 @@ export class Controller {
 
 	#showSetUp() {
 		if (this.#isPlaying) return;
-		const incomplete = this.#settings.find(({ element }) => !element);
-		const nameOf = ({ source }) => this.#sources.find(({ id }) => id === source)?.name;
-		this.go.disabled = !this.#settings.length || incomplete !== undefined;
-		setText(this.chosen, !this.#settings.length ? "Choose what moves a service first." : incomplete ? `Choose what ${nameOf(incomplete)} moves.`
-			: this.#settings.map((each) => `${nameOf(each)} → ${each.service.split("/").pop()} · ${each.element}`).join(", "));
+		this.go.disabled = !this.#settings.some((each) => this.#elementOf(each));
+		setText(this.missing, !this.go.disabled ? "" : this.#settings.length ? "Choose an element of a service that is here." : "Choose what moves a service.");
 		const active = document.activeElement?.id;
 		this.setUp.replaceChildren(
 			make("p", { text: "Choose what each part of this device moves, then play." }),
 			hasSensors() ? "" : make("p", { class: "box", text: `This page cannot have the phone’s motion: ${window.isSecureContext ? "this browser has no sensors." : "it came over plain http, and browsers give sensors to https alone. Start the dashboard with --lan and without --http."}` }),
-			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).sort(sensorsLast).map((source) => this.#sourceNode(source)));
-		const focused = active ? document.getElementById(active) : null;
-		focused?.focus({ preventScroll: true });
-		// What follows from a choice is not behind the bar.
-		focused?.closest("section")?.scrollIntoView({ block: "nearest" });
+			...this.#sources.filter(({ isSensor }) => !isSensor || hasSensors()).map((source) => this.#sourceNode(source)));
+		if (active) document.getElementById(active)?.focus({ preventScroll: true });
 	}
 
 	#sourceNode(source) {
@@ -285,7 +281,6 @@ export class Controller {
 		this.setUp.hidden = true;
 		this.surface.hidden = this.told.hidden = false;
 		this.node.classList.add("playing");
-		this.node.classList.toggle("by-hand", this.#bindings.every(({ source }) => source.isSensor));
 	}
 
 	#end() {
@@ -302,8 +297,7 @@ export class Controller {
 		this.surface.hidden = this.told.hidden = true;
 		this.surface.replaceChildren();
 		this.node.classList.remove("playing");
-		for (const controls of this.#stops.values()) for (const control of controls.values()) control.remove?.();
-		this.#stops.clear();
+		this.#removeStops();
 		this.#showSetUp();
 	}
 
@@ -314,9 +308,13 @@ export class Controller {
 		for (const settings of this.#settings) {
 			const source = this.#sources.find(({ id }) => id === settings.source);
 			const key = this.#keyOf(settings.service);
-			const element = this.#catalogues.get(key)?.find(({ name }) => name === settings.element);
-			if (!source || !element || !fits(source, element)) continue;
+			const element = this.#elementOf(settings);
 			const known = before.get(settings);
+			if (!element) {
+				// Its catalogue follows; what shows it stays.
+				if (known) this.#bindings.push(Object.assign(known, { key }));
+				continue;
+			}
 			const binding = known ?? new Binding(source, settings);
 			Object.assign(binding, { key, element });
 			binding.title = `${source.name} → ${this.#services.get(key).name} · ${element.name}`;
@@ -332,13 +330,26 @@ export class Controller {
 			}
 			if (!binding.isHeld && !binding.isTaken) this.#grip(binding);
 		}
+		this.node.classList.toggle("by-hand", this.#bindings.length > 0 && this.#bindings.every(({ source }) => source.isSensor));
 		this.#showStops();
 		this.#showRows();
 	}
 
+	// The element that a setting moves, if it is there.
+	#elementOf({ source, service, element }) {
+		const found = this.#catalogues.get(this.#keyOf(service))?.find(({ name }) => name === element);
+		const by = this.#sources.find(({ id }) => id === source);
+		return by && found && fits(by, found) ? found : undefined;
+	}
+
+	#removeStops() {
+		for (const controls of this.#stops.values()) for (const control of controls.values()) control.node.remove();
+		this.#stops.clear();
+	}
+
 	// The emergency stops of what is moved are at hand.
 	#showStops() {
-		const keys = new Set(this.#bindings.map((binding) => binding.key));
+		const keys = new Set(this.#bindings.map((binding) => binding.key).filter((key) => this.#catalogues.has(key)));
 		for (const [key, controls] of this.#stops) {
 			if (keys.has(key)) continue;
 			for (const control of controls.values()) control.node.remove();

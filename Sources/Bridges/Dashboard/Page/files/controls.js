@@ -65,7 +65,7 @@ const STOP_TIME = 1000;
 // An emergency stop: sent with the first touch, and on when the dashboard has told it back; another button, which is not where
 // the finger was, releases it.
 class UrgentControl extends Control {
-	#ready = 0;
+	#waiting = 0;
 
 	constructor(element, send) {
 		super(element, send);
@@ -82,8 +82,11 @@ class UrgentControl extends Control {
 		this.button.setAttribute("aria-pressed", isOn);
 		setText(this.button, isOn ? `${this.element.name} is on` : this.element.name);
 		if (isOn && this.undo.hidden) {
-			this.#ready = performance.now() + STOP_TIME;
-			setTimeout(() => this.#enableUndo(), STOP_TIME);
+			clearTimeout(this.#waiting);
+			this.#waiting = setTimeout(() => {
+				this.#waiting = 0;
+				this.#enableUndo();
+			}, STOP_TIME);
 		}
 		this.undo.hidden = !isOn;
 		this.#enableUndo();
@@ -95,7 +98,7 @@ class UrgentControl extends Control {
 	}
 
 	#enableUndo() {
-		this.undo.disabled = !this.isEnabled || performance.now() < this.#ready;
+		this.undo.disabled = !this.isEnabled || this.#waiting !== 0;
 	}
 
 	clear() {

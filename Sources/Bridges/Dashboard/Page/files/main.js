@@ -142,7 +142,7 @@ class Page {
 			byId("panel").append(this.#panel.node);
 		} else if (this.#narrow.matches) {
 			window.scrollTo(0, this.#scroll);
-			// When the list is up to date.
+			// Once it is up to date.
 			nextFrame(() => nextFrame(() => this.list.focus(before)));
 		}
 		this.#showHint();

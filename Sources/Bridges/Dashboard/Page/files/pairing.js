@@ -86,7 +86,7 @@ export class PairingForm {
 		} else {
 			const isTaken = answer.code === "nameTaken";
 			this.#tell(answer.code === "wrongCode"
-				? "This is not the code that the service shows. Look again and type it anew. If it is the same, somebody may be in between."
+				? "This is not the code that the service shows. Look again and type it anew. If it is right, somebody may be in between."
 				: sentence((answer.why ?? "Pairing failed") + (isTaken ? "; the code is used up, so let the service show a new one" : "")));
 			if (isTaken) this.named.hidden = false;
 			(isTaken ? this.name : this.input).focus();

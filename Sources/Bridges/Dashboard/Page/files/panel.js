@@ -18,7 +18,7 @@ export class Panel {
 	#machine = null;
 	#tellQuality = () => this.details.tellQuality(this.isLive);
 
-	// `page` has store, hello (what the dashboard allows), isLinked, lostAt, goBack() and list.
+	// `page` has store, hello (what the dashboard allows), isLinked, goBack() and list.
 	constructor(service, page) {
 		this.service = service;
 		this.page = page;

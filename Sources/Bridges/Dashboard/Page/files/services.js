@@ -23,7 +23,7 @@ export class ServiceList {
 		this.list = document.getElementById("list");
 		this.none = document.getElementById("none");
 		this.here = span("quiet");
-		this.gone = make("a", { class: "gone", href: addressOf(null, "gone") });
+		this.gone = make("a", { class: "gone" });
 		document.getElementById("count").append(this.here, this.gone);
 		this.list.onkeydown = (event) => this.#move(event);
 	}
@@ -68,7 +68,7 @@ export class ServiceList {
 		for (const id of this.#items.keys()) if (!ids.has(id)) this.#items.delete(id);
 		this.none.hidden = found.length > 0;
 		if (!this.none.hidden) this.#tellNone(all.length > 0);
-		this.#count(all);
+		this.#count(all, found);
 	}
 
 	// "gone" and "needs pairing" are found too.
@@ -76,11 +76,13 @@ export class ServiceList {
 		return `${service.words} ${stateOf(service, this.page).short.toLowerCase()}`;
 	}
 
-	#count(all) {
-		const gone = this.page.isLinked ? all.filter((service) => !service.isListed).length : 0;
-		setText(this.here, gone || !all.length ? "" : all.length === 1 ? "1 service" : `${all.length} services`);
-		setText(this.gone, `${gone} of ${all.length} gone`);
-		this.gone.hidden = !gone;
+	#count(all, found) {
+		const gone = this.page.isLinked && this.#isListed ? all.filter((service) => !service.isListed).length : 0;
+		const isPart = found.length < all.length;
+		setText(this.here, isPart ? `${found.length} of ${all.length}` : gone || !all.length ? "" : all.length === 1 ? "1 service" : `${all.length} services`);
+		setText(this.gone, `${gone} gone`);
+		this.gone.href = addressOf(this.page.openId, "gone");
+		this.gone.hidden = !gone || isPart;
 	}
 
 	#tellNone(isFiltered) {
@@ -127,7 +129,7 @@ export class ServiceList {
 	// The telling values: each with its element's name.
 	#tell(item, service) {
 		// An emergency stop tells something while it is on.
-		const known = service.isListed && kindsWithValues.has(service.info.state)
+		const known = kindsWithValues.has(service.info.state)
 			? service.info.telling.filter(({ id, kind }) => (kind === "urgent" ? service.telling.get(id) === true : service.telling.has(id))) : [];
 		const isStop = ({ kind }) => kind === "urgent";
 		const shown = [...known.filter(isStop), ...known.filter((element) => !isStop(element)).slice(0, 3)];

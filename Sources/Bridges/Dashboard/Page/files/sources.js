@@ -32,10 +32,7 @@ class Sensor {
 	start(tell, title) {
 		const bars = this.axes.map(() => span("fill"));
 		let values = null;
-		const show = () => bars.forEach((bar, index) => {
-			bar.style.setProperty("--from", `${Math.min(values[index], 0) * 50 + 50}%`);
-			bar.style.setProperty("--to", `${50 - Math.max(values[index], 0) * 50}%`);
-		});
+		const show = () => bars.forEach((bar, index) => bar.style.setProperty("--at", values[index]));
 		this.listener = (event) => {
 			const read = this.read(event);
 			if (!read) return;
@@ -155,14 +152,20 @@ class Key {
 
 const GRAVITY = 9.81;
 
-export const makeSources = () => [
-	new Sensor("tilt", "Tilt", "How you hold the device. Full at 45°.", ["to the right", "backwards"], "deviceorientation",
-		({ beta, gamma }) => (beta === null ? null : [gamma / 45, beta / 45])),
-	new Sensor("turning", "Turning", "How fast you turn the device. Full at one turn a second.", ["around its face", "around its width", "around its length"], "devicemotion",
-		({ rotationRate: rate }) => (rate?.alpha == null ? null : [rate.alpha / 360, rate.beta / 360, rate.gamma / 360])),
-	new Sensor("motion", "Motion", "How you move the device, gravity included. Full at 2 g.", ["to the right", "up", "out of its face"], "devicemotion",
-		({ accelerationIncludingGravity: force }) => (force?.x == null ? null : [force.x, force.y, force.z].map((part) => part / GRAVITY / 2))),
-	new Pad("pad", "Touch pad", "A finger on the screen. It springs back when you lift the finger.", 1),
-	new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own.", 2),
-	new Fader("slider1", "Slider 1"), new Fader("slider2", "Slider 2"), new Key("button1", "Button 1"), new Key("button2", "Button 2"),
-];
+export function makeSources() {
+	const sensors = [
+		new Sensor("tilt", "Tilt", "How you hold the device. Full at 45°.", ["to the right", "backwards"], "deviceorientation",
+			({ beta, gamma }) => (beta === null ? null : [gamma / 45, beta / 45])),
+		new Sensor("turning", "Turning", "How fast you turn the device. Full at one turn a second.", ["around its face", "around its width", "around its length"], "devicemotion",
+			({ rotationRate: rate }) => (rate?.alpha == null ? null : [rate.alpha / 360, rate.beta / 360, rate.gamma / 360])),
+		new Sensor("motion", "Motion", "How you move the device, gravity included. Full at 2 g.", ["to the right", "up", "out of its face"], "devicemotion",
+			({ accelerationIncludingGravity: force }) => (force?.x == null ? null : [force.x, force.y, force.z].map((part) => part / GRAVITY / 2))),
+	];
+	const others = [
+		new Pad("pad", "Touch pad", "A finger on the screen. It springs back when you lift it.", 1),
+		new Pad("pad2", "Touch pad, second finger", "The second finger on a pad of its own.", 2),
+		new Fader("slider1", "Slider 1"), new Fader("slider2", "Slider 2"), new Key("button1", "Button 1"), new Key("button2", "Button 2"),
+	];
+	// Few computers have sensors.
+	return window.matchMedia("(any-pointer: coarse)").matches ? [...sensors, ...others] : [...others, ...sensors];
+}

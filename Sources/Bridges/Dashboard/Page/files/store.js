@@ -35,11 +35,8 @@ class Service {
 	}
 
 	take(message) {
-		const isOther = JSON.stringify(message.telling) !== JSON.stringify(this.info?.telling);
-		if (isOther) {
-			this.telling.clear();
-			for (const element of message.telling) element.range = element.range?.map(toNumber);
-		}
+		for (const element of message.telling) element.range = element.range?.map(toNumber);
+		if (message.key !== this.key || JSON.stringify(message.telling) !== JSON.stringify(this.info?.telling)) this.telling.clear();
 		this.key = message.key;
 		this.info = message;
 		this.isListed = true;
