@@ -11,14 +11,11 @@ struct SwiftCompiler {
     private let buildFolder: URL
 
     init() throws {
-        let buildFolder = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent()
-        self.buildFolder = buildFolder
+        buildFolder = URL(filePath: try BuiltProduct.path(of: "elemental")).deletingLastPathComponent()
+        let configuration = buildFolder.lastPathComponent
+        let manifest = buildFolder.appending(path: "../../\(configuration).yaml").standardizedFileURL
+        let text = try String(contentsOf: manifest, encoding: .utf8)
         let mark = #""-module-name","DocumentationTests""#
-        // What Tests/run has kept, or what SwiftPM wrote, which may be of the samples' build.
-        let plans = ["package", buildFolder.lastPathComponent].map {
-            buildFolder.appending(path: "../../\($0).yaml").standardizedFileURL
-        }
-        let text = plans.lazy.compactMap { try? String(contentsOf: $0, encoding: .utf8) }.first ?? ""
         guard
             let line = text.components(separatedBy: "\n").first(where: {
                 $0.contains("args: [") && $0.contains(mark) && $0.contains(#""-emit-module""#)
@@ -26,8 +23,7 @@ struct SwiftCompiler {
             let arguments = try JSONDecoder().decode([String]?.self, from: Data(line[start...].utf8)),
             let compiler = arguments.first
         else {
-            let paths = plans.map(\.path).joined(separator: " nor ")
-            throw TestSupportError("neither \(paths) tells how SwiftPM compiled DocumentationTests")
+            throw TestSupportError("\(manifest.path) does not tell how SwiftPM compiled DocumentationTests")
         }
         self.compiler = compiler
         var flags = ["-swift-version", "6"]

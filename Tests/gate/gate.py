@@ -1,6 +1,5 @@
 """The steps of the gate: Tests/run without options."""
 
-import shutil
 import sys
 
 import modules
@@ -77,9 +76,6 @@ def build(sanitizer: str | None = None) -> Job:
         built = {test.split(".")[0] for test in modules.list_tests(modules.bundle(places.BUNDLE, sanitizer))}
         if built != (known := set(modules.names())):
             raise Failed(f"modules in the build and in Package.swift differ: {' '.join(sorted(built ^ known))}")
-        # Tests look there for how the package was built, and the samples' build, in the same folder, writes its own.
-        if not sanitizer:
-            shutil.copy(places.BUILD / "debug.yaml", places.PLAN)
 
     return Job(name, run, needs={"packages"}, lane="build", is_vital=not sanitizer, nice=5 if sanitizer else 0)
 
@@ -135,8 +131,8 @@ def samples(total: results.Results, run: Run) -> list[Job]:
     building = Job(
         "build Samples",
         lambda job: job.command(places.swift_build("--package-path", "Samples", "--build-tests")),
-        # In the same folder, so that only the samples themselves are compiled. Not beside ToolsTests, for it may
-        # link the programs once more.
+        # In the same folder, so that only the samples themselves are compiled. Not beside ToolsTests, which make a Debian
+        # package of what .build/debug.yaml says of the package's own build.
         needs={BUILD},
         after={"ToolsTests"},
         lane="build",

@@ -16,8 +16,6 @@ BUILD_FLAGS = [
 ]
 # SwiftPM keeps a plan of what to build in .build, and would take another package's plan for that of the one at hand.
 NO_PLAN = "--disable-build-manifest-caching"
-# A copy of the package's own, for the tests.
-PLAN = BUILD / "package.yaml"
 
 # The test bundles of the package and of its samples.
 BUNDLE = "elementalPackageTests"

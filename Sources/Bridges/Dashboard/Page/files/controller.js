@@ -26,7 +26,7 @@ export class Controller {
 	#lock = null;
 	#ending = new AbortController();
 
-	// `page` has goBack().
+	// `page` has goBack() and isLinked.
 	constructor(page) {
 		this.page = page;
 		this.title = make("h2", { text: "Controller", tabindex: "-1" });
@@ -312,7 +312,7 @@ export class Controller {
 			const known = before.get(settings);
 			if (!element) {
 				// Its catalogue follows; what shows it stays.
-				if (known) this.#bindings.push(Object.assign(known, { key }));
+				if (known) this.#bindings.push(Object.assign(known, { key, isHeld: false }));
 				continue;
 			}
 			const binding = known ?? new Binding(source, settings);
@@ -342,19 +342,19 @@ export class Controller {
 		return by && found && fits(by, found) ? found : undefined;
 	}
 
+	#removeStopsOf(key) {
+		for (const control of this.#stops.get(key).values()) control.node.remove();
+		this.#stops.delete(key);
+	}
+
 	#removeStops() {
-		for (const controls of this.#stops.values()) for (const control of controls.values()) control.node.remove();
-		this.#stops.clear();
+		for (const key of this.#stops.keys()) this.#removeStopsOf(key);
 	}
 
 	// The emergency stops of what is moved are at hand.
 	#showStops() {
 		const keys = new Set(this.#bindings.map((binding) => binding.key).filter((key) => this.#catalogues.has(key)));
-		for (const [key, controls] of this.#stops) {
-			if (keys.has(key)) continue;
-			for (const control of controls.values()) control.node.remove();
-			this.#stops.delete(key);
-		}
+		for (const key of this.#stops.keys()) if (!keys.has(key)) this.#removeStopsOf(key);
 		for (const key of keys) {
 			if (this.#stops.has(key)) continue;
 			const controls = new Map();

@@ -54,7 +54,7 @@ export class ServiceList {
 		if (!this.page.showsList) return;
 		const words = this.page.find.toLowerCase().split(/\s+/).filter(Boolean);
 		const all = this.listed;
-		const found = words.length ? all.filter((service) => words.every((word) => this.#wordsOf(service).includes(word))) : all;
+		const found = words.length ? all.filter((service) => this.#hasAll(service, words)) : all;
 		found.sort((one, other) => favourites.has(other.id) - favourites.has(one.id)
 			|| names.compare(one.info.name, other.info.name) || names.compare(one.id, other.id));
 		const hasHosts = new Set(all.map((service) => service.info.host)).size > 1;
@@ -72,8 +72,9 @@ export class ServiceList {
 	}
 
 	// "gone" and "needs pairing" are found too.
-	#wordsOf(service) {
-		return `${service.words} ${stateOf(service, this.page).short.toLowerCase()}`;
+	#hasAll(service, words) {
+		const text = `${service.words} ${stateOf(service, this.page).short.toLowerCase()}`;
+		return words.every((word) => text.includes(word));
 	}
 
 	#count(all, found) {
