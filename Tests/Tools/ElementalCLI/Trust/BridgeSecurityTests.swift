@@ -25,7 +25,9 @@ struct BridgeSecurityTests {
         }
     }
 
-    @Test(arguments: [(["--control"], Role.control), ([], .observe)])
+    @Test(
+        .enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"),
+        arguments: [(["--control"], Role.control), ([], .observe)])
     func aBridgeIsPairedByItselfForWhatItDoes(_ options: [String], _ role: Role) async throws {
         try await PairingBed.with { bed in
             // That its user is paired does not help.
@@ -46,7 +48,7 @@ struct BridgeSecurityTests {
         }
     }
 
-    @Test
+    @Test(.enabled(if: Peers.areThere, "the peers are set up by Tests/install signalr"))
     func aBridgeThatMayOnlyReadSaysHowToControl() async throws {
         try await PairingBed.with(.pairedToControl) { bed in
             try await Peers.withHub { _, port in
