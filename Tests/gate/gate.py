@@ -128,13 +128,22 @@ def test_jobs(
 def samples(total: results.Results, run: Run) -> list[Job]:
     """The samples' build, their tests, and the synthesizer, played by ours and by others."""
     programs = str(places.BUILD / "debug")
+    plan = places.BUILD / "debug.yaml"
+
+    def compile_samples(job: Job) -> None:
+        # Tests, also those of a later --repeat, look in the plan for how the package itself was built.
+        own = plan.read_bytes()
+        try:
+            job.command(places.swift_build("--package-path", "Samples", "--build-tests"))
+        finally:
+            plan.write_bytes(own)
+
     building = Job(
         "build Samples",
-        lambda job: job.command(places.swift_build("--package-path", "Samples", "--build-tests")),
-        # In the same folder, so that only the samples themselves are compiled. Not beside ToolsTests, which make a Debian
-        # package of what .build/debug.yaml says of the package's own build.
+        compile_samples,
+        # In the same folder, so that only the samples themselves are compiled. Not beside the tests that read the plan.
         needs={BUILD},
-        after={"ToolsTests"},
+        after={"ToolsTests", "DocumentationTests"},
         lane="build",
         # The tests beside it must not wait for compilers.
         nice=19,
