@@ -6,6 +6,7 @@ import re
 from playwright.sync_api import expect
 
 from pages import PHONE, card, choose, live
+from scenarios_look import looks_well
 from waits import Failure, Program, until
 
 LAMP = ["1:Light:bool=on", "2:Brightness:float:0...100:unit %=64", "3:Label:string=hello", "4:Reach:float3:ro=1,2,3"]
@@ -125,6 +126,7 @@ def kinds(bed, browser, ok):
     page.mouse.move(frame["x"] + 20, frame["y"] + 20)
     page.mouse.down()
     robot.value("Horn", lambda value: value is True)
+    looks_well(page, "a push button that is held")
     page.mouse.up()
     robot.value("Horn", lambda value: value is False)
     horn.focus()

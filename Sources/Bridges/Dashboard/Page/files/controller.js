@@ -1,7 +1,7 @@
 // The phone in the hand: what it tells moves elements of services. First what moves what is chosen, then it is played.
 
 import { Binding, fits } from "./binding.js";
-import { announce, button, icon, make, setText, span } from "./dom.js";
+import { announce, button, icon, make, setChildren, setText, span } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { Link } from "./link.js";
 import { Mover } from "./mover.js";
@@ -145,7 +145,7 @@ export class Controller {
 
 	#takeValues(key, values) {
 		this.#values.set(key, { ...this.#values.get(key), ...values });
-		for (const [id, control] of this.#stops.get(key) ?? []) if (values[id] !== undefined && values[id] !== null) control.receive(values[id]);
+		for (const [id, control] of this.#stops.get(key) ?? []) if (values[id] != null) control.receive(values[id]);
 	}
 
 	#keyOf(id) {
@@ -361,7 +361,7 @@ export class Controller {
 			for (const element of this.#catalogues.get(key).filter(({ kind, settable }) => kind === "urgent" && settable)) {
 				const control = makeControl(element, (value) => this.link.send({ t: "set", key, id: element.id, value, n: this.link.nextNumber() }));
 				const value = this.#values.get(key)?.[element.id];
-				if (value !== undefined && value !== null) control.receive(value);
+				if (value != null) control.receive(value);
 				controls.set(element.id, control);
 				this.surface.append(control.node);
 			}
@@ -387,8 +387,7 @@ export class Controller {
 			setText(state, this.link.state !== "open" ? "not connected" : binding.isTaken ? "another controller has taken it" : binding.problem ?? (!binding.isHeld ? "waiting" : binding.isResting ? "at rest" : ""));
 			take.hidden = !binding.isTaken;
 		}
-		const nodes = this.#bindings.map(({ row }) => row.node);
-		if (nodes.length !== this.rows.children.length || nodes.some((node, index) => this.rows.children[index] !== node)) this.rows.replaceChildren(...nodes);
+		setChildren(this.rows, this.#bindings.map(({ row }) => row.node));
 	}
 
 	#row(binding) {

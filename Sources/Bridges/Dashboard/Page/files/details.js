@@ -8,30 +8,40 @@ const ROLES = { plain: "not paired", observe: "paired, to observe", control: "pa
 
 export class Details {
 	#facts = new Map();
+	#isLive = false;
 
 	constructor(service) {
 		this.service = service;
+		this.node = make("details", { class: "details" }, make("summary", { text: "About this service" }));
+		this.node.ontoggle = () => this.#open();
+	}
+
+	// What nobody sees is not made: it would delay the panel.
+	#open() {
+		if (this.list) return this.tellQuality();
 		this.list = make("dl", { class: "facts-list" });
 		this.rows = make("tbody");
 		const head = ["No.", "Element", "Type", "Transport", "Access"].map((text) => make("th", { scope: "col", text }));
-		this.table = make("table", { class: "elements-table" }, make("thead", {}, make("tr", {}, ...head)), this.rows);
-		this.node = make("details", { class: "details" }, make("summary", { text: "About this service" }), this.list,
-			make("div", { class: "table-frame", role: "region", "aria-label": "Elements", tabindex: "0" }, this.table));
-		this.node.ontoggle = () => this.node.open && this.tellQuality(true);
+		const table = make("table", { class: "elements-table" }, make("thead", {}, make("tr", {}, ...head)), this.rows);
+		this.node.append(this.list, make("div", { class: "table-frame", role: "region", "aria-label": "Elements", tabindex: "0" }, table));
+		this.update(this.#isLive);
+		this.showElements();
 	}
 
 	update(isLive) {
+		this.#isLive = isLive;
+		if (!this.list) return;
 		const { info } = this.service;
 		const { service, host, port, encrypted, role } = info ?? {};
 		this.#tell("Service", service);
 		this.#tell("Address", host && (port ? `${host}:${port}` : host));
 		this.#tell("Connection", isLive ? [encrypted ? "encrypted" : "not encrypted", ROLES[role]].filter(Boolean).join(", ") : null);
-		this.tellQuality(isLive);
+		this.tellQuality();
 	}
 
-	tellQuality(isLive) {
-		const { quality } = this.service;
-		const { rtt, in: received, out: sent, lost } = (isLive && quality) || {};
+	tellQuality() {
+		if (!this.node.open) return;
+		const { rtt, in: received, out: sent, lost } = (this.#isLive && this.service.quality) || {};
 		this.#tell("Round trip", typeof rtt === "number" ? `${fixed(rtt)} ms` : null);
 		this.#tell("Values received", received === undefined ? null : `${fixed(received)} a second`);
 		this.#tell("Values sent", sent === undefined ? null : `${fixed(sent)} a second`);
@@ -39,7 +49,7 @@ export class Details {
 	}
 
 	showElements() {
-		this.rows.replaceChildren(...this.service.elements.map((element) => make("tr", {},
+		this.rows?.replaceChildren(...(this.service.elements ?? []).map((element) => make("tr", {},
 			...[element.id, element.name, element.type, element.transport.toUpperCase(), ACCESS[element.access]].map((text) => make("td", { text: String(text) })))));
 	}
 

@@ -50,6 +50,14 @@ export function setText(node, text) {
 	if (node.textContent !== text) node.textContent = text;
 }
 
+// Sets an element's children where they are others.
+export function setChildren(node, children) {
+	if (children.length === node.children.length && children.every((each, index) => each === node.children[index])) return;
+	const active = document.activeElement;
+	node.replaceChildren(...children);
+	if (node.contains(active)) active.focus({ preventScroll: true });
+}
+
 // Says something to a screen reader once what it is saying is said.
 export function announce(text) {
 	const live = document.getElementById("live");

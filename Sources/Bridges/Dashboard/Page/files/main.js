@@ -148,6 +148,18 @@ class Page {
 		this.#showHint();
 	}
 
+	// A browser's first panel takes it several times as long as the next: nobody waits for this one.
+	#rehearse() {
+		const [service] = this.list.listed;
+		if (!service || document.body.dataset.screen !== "list" || window.scrollY) return;
+		const panel = new Panel(service, this);
+		byId("panel").append(panel.node);
+		document.body.dataset.screen = "service";
+		panel.title.getBoundingClientRect();
+		document.body.dataset.screen = "list";
+		panel.remove();
+	}
+
 	#showHint() {
 		byId("hint").hidden = this.openId !== null || this.#controller !== null || !this.isLinked;
 	}
@@ -242,6 +254,7 @@ class Page {
 			this.list.complete(true);
 			this.#openOnly();
 			this.updateAll();
+			setTimeout(() => this.#rehearse(), 300);
 			break;
 		case "gone":
 			store.unlist(message.key);

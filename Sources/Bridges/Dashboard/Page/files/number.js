@@ -67,7 +67,7 @@ export class NumberField {
 
 	#write() {
 		const value = this.#value;
-		const text = value === undefined || value === null ? "" : exact(value, this.element.type);
+		const text = value == null ? "" : exact(value, this.element.type);
 		if (this.input.value !== text) this.input.value = text;
 		this.input.setAttribute("aria-valuenow", text || "0");
 		this.input.setAttribute("aria-valuetext", text ? `${text} ${this.element.unit ?? ""}`.trim() : "no value yet");

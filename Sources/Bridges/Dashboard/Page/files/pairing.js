@@ -10,6 +10,11 @@ export class PairingForm {
 	constructor(service, page) {
 		this.service = service;
 		this.page = page;
+		this.node = make("div", { class: "pairing" });
+	}
+
+	// Most services need no form.
+	#make() {
 		const id = uniqueId("code");
 		this.error = make("p", { class: "refusal", id: uniqueId("refusal"), hidden: true });
 		this.why = make("p");
@@ -38,7 +43,7 @@ export class PairingForm {
 			event.preventDefault();
 			this.#pair();
 		};
-		this.node = make("div", { class: "pairing" }, this.why, this.offer, this.form);
+		this.node.append(this.why, this.offer, this.form);
 	}
 
 	update() {
@@ -50,6 +55,7 @@ export class PairingForm {
 			&& info.security !== "open");
 		this.node.hidden = !isLinked || !isListed || !info?.canPair || !(isNeeded || isOffered);
 		if (this.node.hidden) return;
+		if (!this.form) this.#make();
 		const canPair = hello.pairing !== false;
 		setText(this.why, !canPair ? "Pairing is not possible from this page."
 			: isAway && !isNeeded ? "If this service answers paired devices only, pair with it." : "");

@@ -16,7 +16,7 @@ export class Panel {
 	#catalogue = "";
 	#focused = null;
 	#machine = null;
-	#tellQuality = () => this.details.tellQuality(this.isLive);
+	#tellQuality = () => this.details.tellQuality();
 
 	// `page` has store, hello (what the dashboard allows), isLinked, goBack() and list.
 	constructor(service, page) {

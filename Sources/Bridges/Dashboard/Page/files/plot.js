@@ -172,11 +172,14 @@ export class Plot {
 		context.strokeStyle = grid;
 		context.fillStyle = text;
 		context.lineWidth = 1;
-		for (const mark of marks) {
+		const rule = (at) => {
 			context.beginPath();
-			context.moveTo(left, Math.round(y(mark)) + 0.5);
-			context.lineTo(right, Math.round(y(mark)) + 0.5);
+			context.moveTo(left, at + 0.5);
+			context.lineTo(right, at + 0.5);
 			context.stroke();
+		};
+		for (const mark of marks) {
+			rule(Math.round(y(mark)));
 			context.textAlign = "right";
 			context.fillText(label(mark), left - 6, y(mark) + 4, left - 6);
 		}
@@ -185,15 +188,7 @@ export class Plot {
 			context.fillText(this.span === MINUTE ? "60 s ago" : "10 min ago", left, height - 5);
 			context.textAlign = "right";
 			context.fillText(this.isPaused ? "paused" : "now", right, height - 5);
-			context.textAlign = "left";
-		}
-		if (!isLarge) {
-			// So that a value that has just come is no stray mark.
-			context.beginPath();
-			context.moveTo(left, bottom + 0.5);
-			context.lineTo(right, bottom + 0.5);
-			context.stroke();
-		}
+		} else rule(bottom); // So that a value that has just come is no stray mark.
 		context.lineWidth = 1.75;
 		context.lineJoin = "round";
 		for (let row = this.series.width - 1; row >= 0; row -= 1) {

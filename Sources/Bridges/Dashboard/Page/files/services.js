@@ -1,7 +1,7 @@
 // The list of services: a link each, with what tells most of it. Favourites come first.
 
 import { addressOf } from "./address.js";
-import { icon, make, setText, span } from "./dom.js";
+import { icon, make, setChildren, setText, span } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { favourites } from "./memory.js";
 import { stateOf } from "./states.js";
@@ -59,11 +59,7 @@ export class ServiceList {
 			|| names.compare(one.info.name, other.info.name) || names.compare(one.id, other.id));
 		const hasHosts = new Set(all.map((service) => service.info.host)).size > 1;
 		const items = found.map((service) => this.#item(service, hasHosts));
-		if (items.length !== this.list.children.length || items.some((item, index) => this.list.children[index] !== item.node)) {
-			const active = document.activeElement;
-			this.list.replaceChildren(...items.map((item) => item.node));
-			if (active && this.list.contains(active)) active.focus({ preventScroll: true });
-		}
+		setChildren(this.list, items.map((item) => item.node));
 		const ids = new Set(all.map((service) => service.id));
 		for (const id of this.#items.keys()) if (!ids.has(id)) this.#items.delete(id);
 		this.none.hidden = found.length > 0;

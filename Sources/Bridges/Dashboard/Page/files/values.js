@@ -20,7 +20,7 @@ export function toNumber(value) {
 	if (typeof value === "number") return value;
 	if (value === "inf") return Infinity;
 	if (value === "-inf") return -Infinity;
-	return value === "nan" || value === undefined || value === null ? NaN : Number(value);
+	return value === "nan" || value == null ? NaN : Number(value);
 }
 
 function special(value) {
