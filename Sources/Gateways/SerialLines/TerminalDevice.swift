@@ -98,8 +98,7 @@ package enum TerminalDevice {
     }
 
     static func isOpenAtOtherEnd(_ descriptor: CInt) -> Bool {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&entry, 1, 0) >= 0 && entry.revents & Int16(POLLHUP) == 0
+        Poll.one(descriptor, for: POLLIN, timeout: 0) & POLLHUP == 0
     }
 
     private static func makeRaw(_ descriptor: CInt, speed: speed_t?) throws(Failure) {

@@ -119,8 +119,7 @@ final class ServiceReference: Sendable {
         guard case .open(let resources) = state.withLock({ $0.phase }), !resources.source.isCancelled else {
             return
         }
-        var descriptor = pollfd(fd: DNSServiceRefSockFD(resources.pointer), events: Int16(POLLIN), revents: 0)
-        guard poll(&descriptor, 1, 0) == 1 else { return }
+        guard Poll.one(DNSServiceRefSockFD(resources.pointer), for: POLLIN, timeout: 0) != 0 else { return }
         let code = DNSServiceProcessResult(resources.pointer)
         if code != DNSServiceErrorType(kDNSServiceErr_NoError) {
             // The descriptor may stay readable for ever now, so stop looking at it at once.

@@ -87,8 +87,7 @@ extension C64RunCommand {
         var input: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
         while input.count < longestInput, isWanted() {
-            var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-            guard poll(&entry, 1, 50) > 0 else { continue }
+            guard Poll.one(STDIN_FILENO, for: POLLIN, timeout: 50) != 0 else { continue }
             let count = buffer.withUnsafeMutableBytes { Descriptor.read(STDIN_FILENO, $0) }
             guard count > 0 || (count < 0 && errno == EINTR) else { break }
             if count > 0 { input += buffer[..<count] }

@@ -99,8 +99,7 @@ final class ModemLink {
     }
 
     private func finishConnecting(_ descriptor: Int32, _ machine: Commodore64) {
-        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard poll(&entry, 1, 0) == 1 else { return }
+        guard Poll.one(descriptor, for: POLLOUT, timeout: 0) != 0 else { return }
         var error: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
         guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0, error == 0 else {

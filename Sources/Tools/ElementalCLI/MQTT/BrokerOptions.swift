@@ -21,9 +21,7 @@ struct BrokerOptions: ParsableArguments {
 
     func validate() throws {
         if let password {
-            guard password.hasPrefix("@"), password.count > 1 else {
-                throw ValidationError("--password takes @FILE, a file with the password: others can see command lines")
-            }
+            _ = try Self.file(password)
             guard address.user != nil else {
                 throw ValidationError("--password goes with a user: mqtt://USER@\(address.host)")
             }
@@ -43,18 +41,16 @@ struct BrokerOptions: ParsableArguments {
         options.logger = output.logger
         try await certificates.load(output) { try options.trustCertificates(pem: $0) }
         if let password {
-            let path = String(password.dropFirst())
+            let file = try Self.file(password)
             let limit = output.limit
             // A file that cannot be read is told before anything else is tried.
-            _ = try await Self.read(path, limit)
-            options.password = { try await Self.read(path, limit) }
+            _ = try await file.text(atMost: Self.longestPassword, within: limit)
+            options.password = { try await file.text(atMost: Self.longestPassword, within: limit) }
         }
         return options
     }
 
-    private static func read(_ path: String, _ timeout: Duration) async throws -> String {
-        let content = try await FileContent.read(path, atMost: longestPassword, timeout: timeout)
-        // Blanks may belong to a password, the end of the line does not.
-        return String(decoding: content.withoutByteOrderMark.withoutLineEnd, as: UTF8.self)
+    private static func file(_ password: String) throws(ValidationError) -> SecretFile {
+        try SecretFile(password, "--password", "password")
     }
 }

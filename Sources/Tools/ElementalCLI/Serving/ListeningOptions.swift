@@ -58,23 +58,25 @@ struct TokenOption: ParsableArguments {
     private static let maximumLength = 1024
 
     func validate() throws {
-        guard let token else { return }
-        guard token.hasPrefix("@"), token.count > 1 else {
-            throw ValidationError("--token takes @FILE, a file with the token: others can see command lines")
+        _ = try file
+    }
+
+    /// `nil` if the option was not given.
+    var file: SecretFile? {
+        get throws(ValidationError) {
+            guard let token else { return nil }
+            return try SecretFile(token, "--token", "token")
         }
     }
 
-    var path: String { token.map { String($0.dropFirst()) } ?? "" }
-
     /// Reads the token; `nil` if the option was not given.
     func read(_ output: OutputOptions) async throws -> String? {
-        guard token != nil else { return nil }
-        let content = try await FileContent.read(path, atMost: Self.maximumLength, timeout: output.limit)
-        let text = String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
+        guard let file = try file else { return nil }
+        let text = try await file.text(atMost: Self.maximumLength, within: output.limit).trimmed
         guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw CommandFailure(
                 "invalidFile",
-                "file '\(path.excerpt)' has no token: it takes one line of \(Self.minimumLength) or more letters, digits "
+                "file '\(file.path.excerpt)' has no token: it takes one line of \(Self.minimumLength) or more letters, digits "
                     + "and signs, as 'openssl rand -hex 16' makes")
         }
         return text

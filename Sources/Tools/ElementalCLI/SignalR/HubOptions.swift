@@ -40,12 +40,12 @@ struct HubOptions: ParsableArguments {
         if encoding == .messagepack, !transports.isEmpty, transports.allSatisfy({ $0 == .sse }) {
             throw ValidationError("server-sent events carry text only: leave out '--protocol messagepack'")
         }
-        if let token {
-            guard !token.isEmpty, token != "@" else {
-                throw ValidationError("--token takes @FILE, a file with the token: others can see command lines")
-            }
-            if !token.hasPrefix("@") { OldSpelling.note("--token TOKEN", now: "--token @FILE") }
-            guard token.hasPrefix("@") || token.isHeaderValue else {
+        guard let token else { return }
+        if token.isEmpty || token.hasPrefix("@") {
+            _ = try SecretFile(token, "--token", "token")
+        } else {
+            OldSpelling.note("--token TOKEN", now: "--token @FILE")
+            guard token.isHeaderValue else {
                 throw ValidationError("--token takes a token without line breaks and other control characters")
             }
         }
@@ -74,8 +74,7 @@ struct HubOptions: ParsableArguments {
     /// The token, or the content of the file that it names.
     private static func read(_ token: String, _ timeout: Duration) async throws -> String {
         guard token.hasPrefix("@") else { return token }
-        let content = try await FileContent.read(String(token.dropFirst()), atMost: 65536, timeout: timeout)
-        return String(decoding: content.withoutByteOrderMark, as: UTF8.self).trimmed
+        return try await SecretFile(token, "--token", "token").text(atMost: 65536, within: timeout).trimmed
     }
 }
 

@@ -48,8 +48,7 @@ enum Descriptor {
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             } else if errno == EAGAIN {
                 // Another process that shares the terminal or pipe has made it non-blocking.
-                var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                _ = poll(&entry, 1, -1)
+                _ = Poll.one(descriptor, for: POLLOUT, timeout: -1)
             } else if errno != EINTR {
                 return false
             }

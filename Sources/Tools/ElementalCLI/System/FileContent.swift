@@ -42,12 +42,12 @@ enum FileContent {
             content.reserveCapacity(Int(status.st_size))
         }
         var buffer = [UInt8](repeating: 0, count: 256 * 1024)
+        let milliseconds = CInt(min((timeout / .milliseconds(1)).rounded(.up), 1_000_000_000))
         while true {
             // Also before the first read: a pipe that no process has opened for writing yet would be at its end at once.
-            var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let count = poll(&entry, 1, Int32(min((timeout / .milliseconds(1)).rounded(.up), 1_000_000_000)))
-            if count < 0 { continue }
-            guard count > 0 else { throw failure("nothing came from it within \(timeout)", code: "timedOut") }
+            guard Poll.one(descriptor, for: POLLIN, timeout: milliseconds) != 0 else {
+                throw failure("nothing came from it within \(timeout)", code: "timedOut")
+            }
             let length = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
             if length == 0 { return content }
             if length > 0 {

@@ -59,8 +59,7 @@ final class InputLines: Sendable {
             let count = Descriptor.read(STDIN_FILENO, buffer)
             if count >= 0 { return count }
             if errno == EAGAIN {
-                var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
-                _ = poll(&entry, 1, -1)
+                _ = Poll.one(STDIN_FILENO, for: POLLIN, timeout: -1)
             } else if errno != EINTR {
                 return 0
             }
