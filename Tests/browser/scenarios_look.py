@@ -69,6 +69,12 @@ def controller(page, lamp, where):
     panel.get_by_role("button", name="Play").click()
     expect(panel.get_by_role("button", name="Stop", exact=True)).to_be_enabled()
     looks_well(page, f"{where}, the controller")
+    horn = panel.locator(".play-button")
+    horn.hover()
+    page.mouse.down()
+    expect(horn).to_have_attribute("aria-pressed", "true")
+    looks_well(page, f"{where}, the controller's button that is held")
+    page.mouse.up()
     panel.get_by_role("button", name="End").click()
 
 

@@ -6,7 +6,7 @@ struct SecretFile: Sendable {
     let path: String
 
     /// - Parameters:
-    ///   - argument: what stands on the command line.
+    ///   - argument: the argument, as given on the command line.
     ///   - option: the option's name.
     ///   - secret: what the file contains.
     init(_ argument: String, _ option: String, _ secret: String) throws(ValidationError) {

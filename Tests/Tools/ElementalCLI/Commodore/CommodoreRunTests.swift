@@ -190,7 +190,7 @@ struct CommodoreRunTests {
     /// be away for so long that the program begins anew.
     private func values(of element: UInt8, _ count: Int, from line: RawSocket) async throws {
         var left = count
-        while left > 0 {
+        while left > 0, !Task.isCancelled {
             let command = try await command(from: line)
             try line.write(command[0] == 5 ? Self.connected : [1, 0])
             if command.starts(with: [6, element]) { left -= 1 }
@@ -219,7 +219,7 @@ struct CommodoreRunTests {
                 // The gateway disappears and returns: the program continues where it was.
                 let line = try await listener.accept()
                 // The program sends one a second and gives the line up after six seconds without an answer: on a busy machine
-                // it may have done so, and seven of these may be older. It is answered to the end.
+                // it may have done so, and seven of these may be older. It is answered until it exits.
                 try await values(of: 18, 8, from: line)
                 async let rest: Void = values(of: 18, .max, from: line)
                 try await machine.expectExit(after: SIGTERM)

@@ -16,7 +16,7 @@ export class Details {
 		this.node.ontoggle = () => this.#open();
 	}
 
-	// What nobody sees is not made: it would delay the panel.
+	// Built when it is first opened, so that the panel opens fast.
 	#open() {
 		if (this.list) return this.tellQuality();
 		this.list = make("dl", { class: "facts-list" });

@@ -50,7 +50,7 @@ export function setText(node, text) {
 	if (node.textContent !== text) node.textContent = text;
 }
 
-// Sets an element's children where they are others.
+// Replaces an element's children if they differ. A focus within stays.
 export function setChildren(node, children) {
 	if (children.length === node.children.length && children.every((each, index) => each === node.children[index])) return;
 	const active = document.activeElement;

@@ -148,7 +148,7 @@ class Page {
 		this.#showHint();
 	}
 
-	// A browser's first panel takes it several times as long as the next: nobody waits for this one.
+	// The first panel takes several times as long as later ones, so one is built ahead of time and removed.
 	#rehearse() {
 		const [service] = this.list.listed;
 		if (!service || document.body.dataset.screen !== "list" || window.scrollY) return;
@@ -254,7 +254,6 @@ class Page {
 			this.list.complete(true);
 			this.#openOnly();
 			this.updateAll();
-			setTimeout(() => this.#rehearse(), 300);
 			break;
 		case "gone":
 			store.unlist(message.key);
@@ -353,6 +352,7 @@ class Page {
 	#openOnly() {
 		if (this.hasBegun) return;
 		this.hasBegun = true;
+		setTimeout(() => this.#rehearse(), 300);
 		const listed = this.list.listed.filter(({ isListed }) => isListed);
 		if (this.openId !== null || this.#controller || this.find || listed.length !== 1) return;
 		history.replaceState(null, "", addressOf(listed[0].id));

@@ -13,7 +13,7 @@ export class PairingForm {
 		this.node = make("div", { class: "pairing" });
 	}
 
-	// Most services need no form.
+	// Built when it is first needed.
 	#make() {
 		const id = uniqueId("code");
 		this.error = make("p", { class: "refusal", id: uniqueId("refusal"), hidden: true });
