@@ -98,7 +98,7 @@ package enum TerminalDevice {
     }
 
     static func isOpenAtOtherEnd(_ descriptor: CInt) -> Bool {
-        Poll.one(descriptor, for: POLLIN, timeout: 0) & (POLLHUP | POLLERR) == 0
+        Poll.one(descriptor, for: POLLIN, timeout: 0) & POLLHUP == 0
     }
 
     private static func makeRaw(_ descriptor: CInt, speed: speed_t?) throws(Failure) {

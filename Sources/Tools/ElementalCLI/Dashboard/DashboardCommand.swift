@@ -146,7 +146,7 @@ struct DashboardCommand: ReportingCommand {
             boardPolicy.keyRemedy = followed.access.keyRemedy
             let secret: AccessToken
             if let given = try await token.read(output) {
-                secret = AccessToken(text: given, path: try token.file?.path ?? "")
+                secret = AccessToken(text: given.text, path: given.path)
             } else {
                 secret = try await Blocking.run { try AccessToken(directory: directory) }
             }

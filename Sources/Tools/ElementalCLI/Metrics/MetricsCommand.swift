@@ -97,7 +97,7 @@ struct MetricsCommand: ReportingCommand {
         var options = listening.webServer(port: port, console)
         options.hosts = Set(host)
         if !listening.isLoopback, let name = HostName.known { options.hosts.formUnion([name, "\(name).local"]) }
-        options.token = try await token.read(output)
+        options.token = try await token.read(output)?.text
         var routes = WebRoutes()
         routes.generated["/metrics"] = { WebResponse(metrics: metrics) }
         let server = WebServer(options, routes: routes, logger: output.logger)

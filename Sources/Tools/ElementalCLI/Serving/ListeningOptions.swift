@@ -61,8 +61,7 @@ struct TokenOption: ParsableArguments {
         _ = try file
     }
 
-    /// `nil` if the option was not given.
-    var file: SecretFile? {
+    private var file: SecretFile? {
         get throws(ValidationError) {
             guard let token else { return nil }
             return try SecretFile(token, "--token", "token")
@@ -70,7 +69,7 @@ struct TokenOption: ParsableArguments {
     }
 
     /// Reads the token; `nil` if the option was not given.
-    func read(_ output: OutputOptions) async throws -> String? {
+    func read(_ output: OutputOptions) async throws -> (text: String, path: String)? {
         guard let file = try file else { return nil }
         let text = try await file.text(atMost: Self.maximumLength, within: output.limit).trimmed
         guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
@@ -79,6 +78,6 @@ struct TokenOption: ParsableArguments {
                 "file '\(file.path.excerpt)' has no token: it takes one line of \(Self.minimumLength) or more letters, digits "
                     + "and signs, as 'openssl rand -hex 16' makes")
         }
-        return text
+        return (text, file.path)
     }
 }

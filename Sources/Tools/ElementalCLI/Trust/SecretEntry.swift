@@ -79,8 +79,8 @@ enum CodeArgument {
     /// The code, or the first line of the file.
     static func text(_ argument: String, within timeout: Duration) async throws -> String {
         guard argument.hasPrefix("@") else { return argument }
-        let content = try await FileContent.read(
-            String(argument.dropFirst()), atMost: SecretEntry.longestLine, timeout: timeout)
-        return String(decoding: content.firstLine, as: UTF8.self)
+        let file = try SecretFile(argument, "--code", "code")
+        let text = try await file.text(atMost: SecretEntry.longestLine, within: timeout)
+        return String(text.prefix { !$0.isNewline })
     }
 }

@@ -252,7 +252,7 @@ class Page {
 		}
 		case "listed":
 			this.list.complete(true);
-			this.#openOnly();
+			this.#begin();
 			this.updateAll();
 			break;
 		case "gone":
@@ -348,8 +348,8 @@ class Page {
 		}
 	}
 
-	// Where there is one service alone, the page begins with it.
-	#openOnly() {
+	// With the first whole list. A service that is alone is opened.
+	#begin() {
 		if (this.hasBegun) return;
 		this.hasBegun = true;
 		setTimeout(() => this.#rehearse(), 300);
