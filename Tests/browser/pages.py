@@ -139,6 +139,18 @@ def choose(page, name):
     return panel
 
 
+def fingers(page):
+    """Returns what moves fingers: touch(kind, point…)."""
+    tools = page.context.new_cdp_session(page)
+    return lambda kind, *points: tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
+        {"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]})
+
+
+def point(locator, x, y):
+    frame = locator.bounding_box()
+    return frame["x"] + frame["width"] * x, frame["y"] + frame["height"] * y
+
+
 def reading(card, name):
     """The text of a value that is only shown."""
     return card.locator(".reading", has=card.page.get_by_text(name, exact=True)).locator(".amount")

@@ -6,7 +6,7 @@ import subprocess
 
 from playwright.sync_api import expect
 
-from pages import PHONE, SIZES, choose, reading
+from pages import PHONE, SIZES, choose, fingers, point, reading
 from waits import Failure, until
 
 ELEMENTS = [
@@ -32,19 +32,13 @@ def drag(page, locator, x, y):
     """Moves a finger, or the mouse where there is no touch screen, over a control to a part of its width and height, and
     holds it there. Returns what takes it away."""
     locator.scroll_into_view_if_needed()
-    frame = locator.bounding_box()
-    centre = (frame["x"] + frame["width"] / 2, frame["y"] + frame["height"] / 2)
-    goal = (frame["x"] + frame["width"] * x, frame["y"] + frame["height"] * y)
+    centre, goal = point(locator, 0.5, 0.5), point(locator, x, y)
     if not page.evaluate("navigator.maxTouchPoints"):
         page.mouse.move(*centre)
         page.mouse.down()
         page.mouse.move(*goal, steps=8)
         return page.mouse.up
-    tools = page.context.new_cdp_session(page)
-
-    def touch(kind, *points):
-        tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": point[0], "y": point[1]} for point in points]})
-
+    touch = fingers(page)
     touch("touchStart", centre)
     for step in range(1, 9):
         touch("touchMove", tuple(begin + (end - begin) * step / 8 for begin, end in zip(centre, goal)))

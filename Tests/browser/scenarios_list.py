@@ -5,7 +5,7 @@ import re
 
 from playwright.sync_api import expect
 
-from pages import PHONE, card, choose, live
+from pages import PHONE, card, choose, fingers, live, point
 from scenarios_look import looks_well
 from waits import Failure, Program, until
 
@@ -83,6 +83,16 @@ def services(bed, browser, ok):
     page.reload()
     expect(rows(page).locator(".item-name")).to_have_text(["Porch", "Lamp 2", "Lamp 10"])
     ok("a link opens a service, and favourites stay first")
+
+    row, touch = rows(page).first.get_by_role("link"), fingers(page)
+    touched = re.compile(r"\btouched\b")
+    touch("touchStart", point(row, 0.5, 0.5))
+    expect(row).to_have_class(touched)
+    touch("touchMove", point(row, 0.5, -2))
+    expect(row).not_to_have_class(touched)
+    touch("touchEnd")
+    expect(row).to_be_visible()
+    ok("a service that a finger touches shows it before it opens, unless the finger scrolls")
 
     lamps["Lamp 2"].end()
     expect(rows(page).filter(has_text="Lamp 2").locator(".item-place")).to_have_text(re.compile("^Gone since "))

@@ -5,7 +5,7 @@ import signal
 
 from playwright.sync_api import expect
 
-from pages import PHONE
+from pages import PHONE, fingers, point
 from waits import lease, until
 
 ELEMENTS = ["1:Drive:float2:-1...1:udp:latest=0,0", "2:Speed:float:0...2:unit m/s=0", "3:Horn:bool:momentary", "4:Hand:float3:udp:latest=0,0,0",
@@ -39,18 +39,6 @@ def bind(panel, source, place, element):
     panel.get_by_role("combobox", name=f"{source} moves", exact=True).select_option(label=place)
     panel.get_by_role("combobox", name=f"Element for {source}", exact=True).select_option(element)
     expect(panel.get_by_role("combobox", name=f"Element for {source}", exact=True)).to_have_value(element)
-
-
-def fingers(page):
-    """Returns what moves fingers: touch(kind, point…)."""
-    tools = page.context.new_cdp_session(page)
-    return lambda kind, *points: tools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [
-        {"x": x, "y": y, "id": number} for number, (x, y) in enumerate(points)]})
-
-
-def point(locator, x, y):
-    frame = locator.bounding_box()
-    return frame["x"] + frame["width"] * x, frame["y"] + frame["height"] * y
 
 
 def hand(bed, browser, ok):

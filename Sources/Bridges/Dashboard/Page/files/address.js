@@ -1,4 +1,4 @@
-// The page's address: #/SERVICE/NAME for an open service, #/controller for the controller, ?find=WORDS for the search. Links can be sent, and back works.
+// The page's address: #/SERVICE/NAME for an open service, #/controller, and ?find=WORDS for the search.
 
 export const CONTROLLER = "#/controller";
 

@@ -1,4 +1,4 @@
-// The phone in the hand: what it tells moves elements of services. First what moves what is chosen, then it is played.
+// The phone in the hand moves elements of services. First what moves what is chosen, then it is played.
 
 import { Binding, fits } from "./binding.js";
 import { announce, button, icon, make, setChildren, setText, span } from "./dom.js";

@@ -1,4 +1,4 @@
-// What a person rarely wants to know of a service: where it is, how well it is connected, and its elements' numbers.
+// Where a service is, how well it is connected, and its elements' numbers.
 
 import { make, setText } from "./dom.js";
 

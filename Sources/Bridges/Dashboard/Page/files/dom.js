@@ -1,11 +1,11 @@
-// Small helpers to make elements. Text from the network goes through textContent alone.
+// Makes elements. Text from the network goes through textContent alone.
 
 const SVG = "http://www.w3.org/2000/svg";
 let lastIdentifier = 0;
 
 export const uniqueId = (prefix) => `${prefix}-${++lastIdentifier}`;
 
-// Makes an element: `make("button", { class: "tool", text: "Pause", onclick: f, "aria-pressed": "false" }, child…)`.
+// `make("button", { class: "tool", text: "Pause", onclick: f, "aria-pressed": "false" }, child…)`.
 export function make(tag, properties = {}, ...children) {
 	const node = document.createElement(tag);
 	for (const [name, value] of Object.entries(properties)) {

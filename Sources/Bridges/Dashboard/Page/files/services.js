@@ -26,6 +26,8 @@ export class ServiceList {
 		this.gone = make("a", { class: "gone" });
 		document.getElementById("count").append(this.here, this.gone);
 		this.list.onkeydown = (event) => this.#move(event);
+		// A slow phone tells the touch before it opens. A finger is out when it leaves the screen or scrolls.
+		this.list.onpointerdown = this.list.onpointerout = ({ target, type }) => target.closest("a")?.classList.toggle("touched", type === "pointerdown");
 	}
 
 	touch() {
