@@ -5,7 +5,7 @@
 
 .include "kernal.inc"
 
-.export line_open, line_close, line_get, line_begin, line_put, line_end, line_room, line_overrun
+.export line_open, line_close, line_restart, line_get, line_begin, line_put, line_end, line_room, line_overrun
 
 FILE = 2                ; any number will do
 DEVICE = 2              ; the RS-232 line
@@ -51,6 +51,11 @@ jiffies:
     jmp CLOSE
 .endproc
 
+; What the other end does is not seen on three wires, so there is nothing to hang up.
+.proc line_restart
+    rts
+.endproc
+
 ; The next byte.
 ;
 ; GETIN returns 0 both for a byte of 0 and for none, so the ring's two ends are compared first.
@@ -94,7 +99,7 @@ none:
     rts
 .endproc
 
-; Between line_begin and line_end, line_put sends the byte in A. X and Y are kept by line_put.
+; Between line_begin and line_end, line_put sends the byte in A. It keeps all registers.
 .proc line_begin
     ldx #FILE
     jmp CHKOUT

@@ -10,7 +10,7 @@
 .include "kernal.inc"
 .include "name.inc"
 
-.import line_get, line_begin, line_put, line_end, line_room, line_overrun
+.import line_get, line_begin, line_put, line_end, line_room, line_overrun, line_restart
 .import record_reset, record_byte, record_tick, record_code, record_length, record_data
 .import envelopes, joystick_start, jiffies_start, window_error
 .export modem_start, modem_poll, modem_tick, modem_stop, modem_record, modem_lost, modem_send, modem_is_connected
@@ -166,6 +166,7 @@ begin:
 .endproc
 
 .proc fail
+    jsr line_restart
     jsr record_reset
     enter WAITING, PAUSE
     rts
@@ -231,7 +232,9 @@ state:
     beq done
     lda record_data
     cmp #$43                    ; C, in ASCII
-    bne fail                    ; Disconnected
+    beq connected
+    jmp fail                    ; Disconnected
+connected:
     lda modem_state
     cmp #CONNECTING
     bne done

@@ -9,11 +9,11 @@
 .import locate, draw_text, draw_number, number, text_colour
 .import border, background, frequency, waveform, volume, sprite_x, sprite_y, jiffies, joysticks
 .import modem_state, received, sent, errors
+.import LOWER_CASE
 .importzp source
 .export panel_start, panel_tick
 
 ROWS_ABOVE_WINDOW = 11
-LOWER_CASE = $17        ; screen at $0400, the set with small letters
 LABEL_COLOUR = LIGHT_BLUE
 
 .rodata
@@ -85,7 +85,7 @@ switch_text: .res 6
 
 .code
 .proc panel_start
-    lda #LOWER_CASE
+    lda #<LOWER_CASE
     sta CHARACTER_SET
     ldx #0
     lda #' '

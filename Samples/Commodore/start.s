@@ -1,12 +1,13 @@
 ; Elemental's native program for the Commodore 64.
 ;
-; The machine is on a line of 1200 baud, with a gateway at the other end that publishes it on the network as a device with
-; elements. This program applies what clients set (colours, text, sound, a sprite) and sends what happens here (typed
-; lines, joysticks, the clock).
+; The machine is on a serial line (the user port's of 1200 baud, or a cartridge's), with a gateway at the other end that
+; publishes it on the network as a device with elements. This program applies what clients set (colours, text, sound, a
+; sprite) and sends what happens here (typed lines, joysticks, the clock).
 ;
 ; The files:
 ;
-;   start.s      the line of BASIC, the main loop (this file)
+;   start.s      the main loop (this file)
+;   basic.s      the line of BASIC that starts it
 ;   line.s       bytes over the RS-232 line, through the KERNAL
 ;   record.s     from bytes to records: [code][length][bytes]
 ;   modem.s      the connection: which record is expected when, and what follows
@@ -16,6 +17,8 @@
 ;   window.s     where text is printed, scrolling on its own
 ;   panel.s      the upper half of the screen: the elements' values
 ;   text.s       texts and numbers at a place on the screen
+;
+; The folder Cartridge has what takes the place of basic.s and line.s in a cartridge for a machine with an ACIA.
 ;
 ; Nothing blocks: each routine checks whether there is something to do, does it and returns. One iteration of the main
 ; loop takes a few hundred cycles when there is nothing to do, so a byte from the line is handled as soon as it arrives,
@@ -29,27 +32,14 @@
 .import joystick_tick, clock_tick, jiffies_tick, sound_start, sound_stop, sprite_start, sprite_stop
 .import colours_start, memory_poll
 .import __BSS_RUN__, __BSS_SIZE__
+.export start
 .exportzp pointer, source
 
 .segment "ZEROPAGE"
 pointer: .res 2         ; a place on the screen, or where something goes
 source:  .res 2         ; where something comes from
 
-.segment "LOADADDRESS"
-    .addr basic
-
-; 10 SYS2061
-.segment "BASIC"
-basic:
-    .addr @end
-    .word 10
-    .byte $9E, "2061", 0
-@end:
-    .word 0
-
-; Right behind it, at 2061.
 .segment "STARTUP"
-.assert * = 2061, lderror, "SYS does not lead to the program"
 .proc start
     jsr clear_variables
     jsr colours_start

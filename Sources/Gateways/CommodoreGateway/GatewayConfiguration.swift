@@ -16,9 +16,12 @@ public enum GatewayLine: Sendable {
 
 /// How a gateway paces its line and what it allows clients to do.
 public struct GatewayConfiguration: Sendable {
-    /// The speed of the line, in bits a second: 50, 75, 110, 150, 300, 600, 1200, 1800 or 2400. A byte takes 10 bits. Over
+    /// The speed of the line, in bits a second, one of ``bauds``; the user port knows at most 2400. A byte takes 10 bits. Over
     /// TCP and pseudo-terminals the emulator keeps to its own speed and ignores this one.
     public var baud = 1200
+    /// Whether the machine pauses the line by itself, as a cartridge with an ACIA (SwiftLink) does by RTS; the two rates below
+    /// then do not count. A serial device is set to RTS/CTS; an emulator pauses by not reading.
+    public var usesFlowControl = false
     /// Bytes per second for programs that read one byte per frame: 50 on a PAL machine. At least 1.
     public var bytesPerSecond = 50.0
     /// Bytes per second for programs that read several bytes per frame. At most 255 unread bytes are in the machine's
@@ -40,6 +43,6 @@ public struct GatewayConfiguration: Sendable {
     /// The defaults: 1200 baud, 50 bytes per second, no memory access.
     public init() {}
 
-    /// The speeds that a line may have, in bits a second.
-    public static let bauds = [50, 75, 110, 150, 300, 600, 1200, 1800, 2400]
+    /// The speeds that a line may have, in bits a second. Those above 2400 are an ACIA's.
+    public static let bauds = [50, 75, 110, 150, 300, 600, 1200, 1800, 2400, 4800, 9600, 19200, 38400]
 }

@@ -3,8 +3,8 @@ import Support
 
 package enum LinePlace: Sendable, Hashable {
     /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``. One that may
-    /// be absent is waited for.
-    case device(path: String, baud: Int, mayBeAbsent: Bool = false)
+    /// be absent is waited for. Flow control is RTS/CTS.
+    case device(path: String, baud: Int, usesFlowControl: Bool = false, mayBeAbsent: Bool = false)
     /// A pseudo-terminal that this process makes, with a symbolic link to it if a path is given.
     case pseudoTerminal(link: String?)
     /// A TCP port to listen on, with or without VICE's framing for control signals.
@@ -18,13 +18,13 @@ package enum LinePlace: Sendable, Hashable {
     package func open(on eventLoop: any EventLoop) async throws(LineError) -> NIOLoopBound<any Line> {
         let source: ReopenedLine.Source
         switch self {
-        case .device(let path, let baud, let mayBeAbsent):
+        case .device(let path, let baud, let usesFlowControl, let mayBeAbsent):
             do throws(TerminalDevice.Failure) {
                 try TerminalDevice.check(path, baud: baud)
             } catch {
                 if !(mayBeAbsent && error.isAbsence) { throw LineError(error.text(path)) }
             }
-            source = .device(path: path, baud: baud)
+            source = .device(path: path, baud: baud, usesFlowControl: usesFlowControl)
         case .pseudoTerminal(let link): source = try Self.makePseudoTerminal(link: link)
         case .listen(let host, let port, let usesIP232):
             return try await TCPLine.listen(host: host, port: port, usesIP232: usesIP232, on: eventLoop)

@@ -6,7 +6,7 @@ import Support
 /// its place, or a TCP port.
 final class ReopenedLine: Line, LineChannelOwner {
     enum Source {
-        case device(path: String, baud: Int)
+        case device(path: String, baud: Int, usesFlowControl: Bool)
         /// A pseudo-terminal of this process, connected while its other end is open.
         case pseudoTerminal(descriptor: CInt, path: String, link: String?)
         case port(host: String, port: Int)
@@ -28,7 +28,7 @@ final class ReopenedLine: Line, LineChannelOwner {
         self.source = source
         self.eventLoop = eventLoop
         switch source {
-        case .device(let path, _): name = path
+        case .device(let path, _, _): name = path
         case .pseudoTerminal(_, let path, let link): name = link ?? path
         case .port(let host, let port): name = "\(host):\(port)"
         }
@@ -67,7 +67,8 @@ final class ReopenedLine: Line, LineChannelOwner {
         guard handler != nil else { return }
         do throws(TerminalDevice.Failure) {
             switch source {
-            case .device(let path, let baud): adopt(try TerminalDevice.openDevice(path, baud: baud))
+            case .device(let path, let baud, let usesFlowControl):
+                adopt(try TerminalDevice.openDevice(path, baud: baud, usesFlowControl: usesFlowControl))
             case .pseudoTerminal(let descriptor, _, _):
                 guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
                 let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)

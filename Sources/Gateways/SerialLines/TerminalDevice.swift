@@ -37,16 +37,18 @@ package enum TerminalDevice {
         return speeds.mapValues { speed_t($0) }
     }()
 
-    /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit, no flow control.
+    /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit.
     ///
-    /// - Parameter baud: one of ``bauds``.
-    static func openDevice(_ path: String, baud: Int) throws(Failure) -> CInt {
+    /// - Parameters:
+    ///   - baud: one of ``bauds``.
+    ///   - usesFlowControl: whether RTS and CTS pause the line.
+    static func openDevice(_ path: String, baud: Int, usesFlowControl: Bool = false) throws(Failure) -> CInt {
         let descriptor = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(number: errno) }
         do throws(Failure) {
             guard isatty(descriptor) == 1 else { throw Failure(number: ENOTTY) }
             _ = ioctl(descriptor, UInt(TIOCEXCL))
-            try makeRaw(descriptor, speed: speeds[baud])
+            try makeRaw(descriptor, speed: speeds[baud], usesFlowControl: usesFlowControl)
             _ = tcflush(descriptor, TCIOFLUSH)
             return descriptor
         } catch {
@@ -101,7 +103,7 @@ package enum TerminalDevice {
         Poll.one(descriptor, for: POLLIN, timeout: 0) & POLLHUP == 0
     }
 
-    private static func makeRaw(_ descriptor: CInt, speed: speed_t?) throws(Failure) {
+    private static func makeRaw(_ descriptor: CInt, speed: speed_t?, usesFlowControl: Bool) throws(Failure) {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { throw Failure(number: errno) }
         cfmakeraw(&settings)
@@ -109,10 +111,11 @@ package enum TerminalDevice {
         settings.c_iflag = 0
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         #if canImport(Darwin)
-        settings.c_cflag &= ~tcflag_t(CCTS_OFLOW | CRTS_IFLOW)
+        let flowControl = tcflag_t(CCTS_OFLOW | CRTS_IFLOW)
         #else
-        settings.c_cflag &= ~tcflag_t(CRTSCTS)
+        let flowControl = tcflag_t(CRTSCTS)
         #endif
+        if usesFlowControl { settings.c_cflag |= flowControl } else { settings.c_cflag &= ~flowControl }
         settings.c_cflag |= tcflag_t(CLOCAL | CREAD)
         guard let speed, cfsetspeed(&settings, speed) == 0, tcsetattr(descriptor, TCSANOW, &settings) == 0 else {
             throw Failure(number: errno)

@@ -131,7 +131,8 @@ public final class CommodoreGateway: Sendable {
     private func makeLine() async throws(GatewayError) -> (NIOLoopBound<any Line>, VirtualMachine?) {
         let place: LinePlace
         switch line {
-        case .serial(let path): place = .device(path: path, baud: configuration.baud)
+        case .serial(let path):
+            place = .device(path: path, baud: configuration.baud, usesFlowControl: configuration.usesFlowControl)
         case .pseudoTerminal(let link): place = .pseudoTerminal(link: link)
         case .tcp(let host, let port, let usesIP232): place = .listen(host: host, port: port, usesIP232: usesIP232)
         case .virtual(let program, let standard):

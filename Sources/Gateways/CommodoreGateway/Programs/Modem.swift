@@ -58,6 +58,7 @@ final class Modem {
     private static func pace(_ configuration: GatewayConfiguration, readsFast: Bool) -> Pace {
         // A byte takes 10 bits.
         let (lineRate, slowRate) = (Double(configuration.baud) / 10, configuration.bytesPerSecond)
+        if configuration.usesFlowControl { return Pace(lineRate: lineRate, readRate: nil) }
         return readsFast
             ? Pace(lineRate: lineRate, readRate: configuration.fastBytesPerSecond)
             : Pace(lineRate: min(lineRate, slowRate), readRate: slowRate)

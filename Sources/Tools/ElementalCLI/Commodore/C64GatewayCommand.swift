@@ -20,6 +20,7 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den
               $ elemental c64 gateway --pty --link /tmp/c64
               $ elemental c64 gateway --listen 127.0.0.1:25232 --ip232
+              $ elemental c64 gateway --listen 127.0.0.1:25232 --acia
               $ elemental c64 gateway --virtual program.prg --png screen.png
               $ elemental c64 gateway --pty \\
                   --map ws://192.168.86.250:5000/chat=ws://127.0.0.1:5000/chat
@@ -30,8 +31,8 @@ struct C64GatewayCommand: ReportingCommand {
               $ elemental get commodore screen --raw > c64.png
 
             VICE connects to it: x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 \
-            (with --ip232 here: -rsdev1ip232). A real machine's user port works with 5 volts, a PC's serial port with \
-            12: use an adapter with TTL levels.
+            (with --ip232 here: -rsdev1ip232); with --acia: x64sc -acia1 -acia1mode 1 -myaciadev 0 -rsdev1 127.0.0.1:25232. \
+            A real machine's user port works with 5 volts, a PC's serial port with 12: use an adapter with TTL levels.
             """)
 
     @OptionGroup var line: LineOptions
@@ -116,7 +117,8 @@ struct C64GatewayCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         var configuration = GatewayConfiguration()
-        configuration.baud = line.speed.baud
+        configuration.baud = line.baud
+        configuration.usesFlowControl = line.acia
         configuration.bytesPerSecond = pace
         configuration.fastBytesPerSecond = nativePace
         configuration.allowsMemory = allowMemory

@@ -51,7 +51,7 @@ struct C64TerminalCommand: ReportingCommand {
         get throws {
             if let listen { return .listen(host: listen.host, port: listen.port) }
             guard let line else { return .pseudoTerminal(link: nil) }
-            if line.contains("/") { return .device(path: line, baud: speed.baud) }
+            if line.contains("/") { return .device(path: line, baud: speed.baud ?? BaudOptions.usual) }
             do throws(ValidationError) {
                 let address = try HostPort(parsing: line, ports: 0...65535)
                 return .dial(host: address.host, port: address.port)

@@ -5,7 +5,7 @@ import VirtualCommodore
 
 /// How the Commodore is connected to a gateway: one of four ways.
 struct LineOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("A serial device, set to 8N1 without flow control.", valueName: "device"))
+    @Option(help: ArgumentHelp("A serial device, set to 8N1, with --acia to RTS/CTS.", valueName: "device"))
     var serial: String?
 
     @OptionGroup var terminal: PseudoTerminalOptions
@@ -29,7 +29,15 @@ struct LineOptions: ParsableArguments {
     @Flag(help: "With --virtual: use an NTSC machine instead of a PAL one.")
     var ntsc = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "The line is that of a cartridge with an ACIA (SwiftLink, VICE's -acia1) instead of the user port's.",
+            discussion: "It has RTS and CTS, so the machine sets the pace, and 38400 baud unless --baud says otherwise."))
+    var acia = false
+
     @OptionGroup var speed: BaudOptions
+
+    var baud: Int { speed.baud ?? (acia ? 38400 : BaudOptions.usual) }
 
     func validate() throws {
         let ways = [serial != nil, terminal.pty, listen != nil, virtual != nil].filter { $0 }.count
@@ -40,6 +48,10 @@ struct LineOptions: ParsableArguments {
         }
         guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
         guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
+        guard !acia || virtual == nil else { throw ValidationError("--acia does not go with --virtual, which has none") }
+        guard acia || baud <= BaudOptions.fastest else {
+            throw ValidationError("\(baud) baud are too fast for the user port: --acia, or at most \(BaudOptions.fastest)")
+        }
     }
 
     /// The line. Reads the program of a virtual machine.
@@ -53,13 +65,18 @@ struct LineOptions: ParsableArguments {
 }
 
 struct BaudOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The line's speed in bits a second, the same at both ends: \(Self.list)."))
-    var baud = 1200
+    @Option(
+        help: ArgumentHelp(
+            "The line's speed in bits a second, the same at both ends: \(Self.list) (default: \(Self.usual))."))
+    var baud: Int?
+
+    static let usual = 1200
+    /// What the user port can do.
+    static let fastest = 2400
 
     func validate() throws {
-        guard GatewayConfiguration.bauds.contains(baud) else {
-            throw ValidationError("--baud takes \(Self.list), not \(baud)")
-        }
+        guard let baud, !GatewayConfiguration.bauds.contains(baud) else { return }
+        throw ValidationError("--baud takes \(Self.list), not \(baud)")
     }
 
     private static var list: String { GatewayConfiguration.bauds.map(String.init).joined(separator: ", ") }
