@@ -15,7 +15,6 @@ ACIA_CONTROL = $DE03
 OVERRUN   = %00000100
 RECEIVED  = %00001000
 CAN_SEND  = %00010000
-INTERRUPT = %10000000
 ; Control: 19,200 baud, which the cartridge's crystal doubles; 8 bits, no parity, one stop bit
 SPEED = %00011111
 ; Command; DTR is bit 0
@@ -42,7 +41,7 @@ send_end:       .res 1
 command:        .res 1  ; as the chip has it
 status:         .res 1  ; as the interrupt has read it
 lost:           .res 1  ; not 0 if bytes were lost
-is_busy:        .res 1  ; bit 7: the interrupt is being handled
+is_busy:        .res 1  ; bit 7: the interrupt is being handled; the others: how many have come meanwhile
 
 .code
 .proc line_open
@@ -186,21 +185,20 @@ line_end = line_begin
 .zeropage
 keep_x: .res 1
 
-; The NMI. It comes when the chip asks for it anew, so a request must not be left: the chip is looked at until it has none.
-; Within the interrupt another one does nothing, for a byte that is being moved must not be moved twice.
+; The NMI, which nothing masks: another one may come within it, whenever the chip asks anew. It only says so then, for a byte
+; that is being moved must not be moved twice, and the chip is looked at once more.
 .segment "MACHINE"
 .proc line_interrupt
     bit is_busy
-    bmi again
+    bmi within
     pha
     txa
     pha
-    lda ACIA_STATUS             ; reading ends the request
 look:
-    sta status
     lda #$80
     sta is_busy
-    lda status
+    lda ACIA_STATUS             ; reading ends the request
+    sta status
     and #RECEIVED
     beq nothing_received
     lda status
@@ -236,14 +234,14 @@ nothing_received:
     sta ACIA_DATA
     inc send_begin
 done:
-    lda #0
-    sta is_busy
-    lda ACIA_STATUS             ; a request that came meanwhile
-    bmi look
+    asl is_busy                 ; from here on another one is whole
+    bne look                    ; one has come before
     pla
     tax
     pla
-again:
+    rti
+within:
+    inc is_busy
     rti
 ring_full:
     inc lost
@@ -256,4 +254,3 @@ all_sent:
     sta ACIA_COMMAND
     bne done                    ; always
 .endproc
-.assert INTERRUPT = $80, error
