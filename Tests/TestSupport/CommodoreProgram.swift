@@ -17,17 +17,20 @@ public enum CommodoreProgram {
         return unavailableReason == nil
     }()
 
-    private static let files = Task<(prg: [UInt8], d64: [UInt8]), any Error> {
+    private static let files = Task<[String: [UInt8]], any Error> {
         let build = NSTemporaryDirectory() + "commodore-\(getpid())"
         defer { try? FileManager.default.removeItem(atPath: build) }
-        try await ChildProcess.run("make", ["-s", "-C", folder, "BUILD=\(build)", "all", "d64"])
-        func read(_ name: String) throws -> [UInt8] {
-            [UInt8](try Data(contentsOf: URL(filePath: build).appending(path: name)))
-        }
-        return (try read("commodore.prg"), try read("commodore.d64"))
+        try await ChildProcess.run("make", ["-s", "-C", folder, "BUILD=\(build)", "all", "cartridge", "d64"])
+        return try Dictionary(
+            uniqueKeysWithValues: ["prg", "crt", "d64"].map { kind in
+                (kind, [UInt8](try Data(contentsOf: URL(filePath: build).appending(path: "commodore.\(kind)"))))
+            })
     }
 
-    public static var prg: [UInt8] { get async throws { try await files.value.prg } }
+    public static var prg: [UInt8] { get async throws { try await files.value["prg"]! } }
 
-    public static var d64: [UInt8] { get async throws { try await files.value.d64 } }
+    public static var d64: [UInt8] { get async throws { try await files.value["d64"]! } }
+
+    /// The cartridge: its header of 64 and its chip's of 16 bytes, and 8 KiB of ROM.
+    public static var crt: [UInt8] { get async throws { try await files.value["crt"]! } }
 }

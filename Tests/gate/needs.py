@@ -76,6 +76,13 @@ NEEDS = (
         commands=(("Tests/debian/bare",),),
         step="package",
     ),
+    Need(
+        "vice",
+        "a Commodore in the emulator VICE, which is in Debian's contrib",
+        packages=("xvfb", "xdotool"),
+        commands=(("Samples/install-packages", "--contrib", "vice"),),
+        step="vice",
+    ),
     Need("valgrind", "counting the files that run for one value", packages=("valgrind",), step="way"),
     Need(
         "swift-6.2",

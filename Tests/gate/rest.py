@@ -20,7 +20,8 @@ SANITIZERS = ("thread", "address")
 STEPS = {
     "long": "tests that take long or much memory",
     "faults": f"faults between two hosts, and a soak test of {SOAK_SECONDS} s",
-    "samples": "all Samples/try-* programs",
+    "samples": "all Samples/try-* programs but those below",
+    "vice": "a Commodore in the emulator VICE: Samples/try-vice",
     "package": "the Debian package: made, checked by lintian, installed in a bare Debian",
     "fuzz": "the fuzzers",
     "simulate": "300 simulated networks",
@@ -50,6 +51,8 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made.append(faults(total, run))
             case "samples":
                 made += samples()
+            case "vice":
+                made.append(released("try-vice", "--png", f"{places.LOGS}/vice.png"))
             case "package":
                 made.append(package())
             case "fuzz":
@@ -112,12 +115,17 @@ def samples() -> list[Job]:
 
     made = [Job(name, run(name), needs={"build Samples"} | gate.INSTALLS, lane="tests", shown=1) for name in commands]
 
-    def commodore(job: Job) -> None:
-        # It takes the release build, which is made before the network is cut off.
-        job.command(["Samples/build-release", "--product", "elemental"])
-        job.command(modules.isolated(["Samples/try-commodore", "--png", f"{places.LOGS}/commodore.png"]))
+    return [*made, released("try-commodore", "--png", f"{places.LOGS}/commodore.png")]
 
-    return [*made, Job("try-commodore", commodore, needs=gate.INSTALLS | {"packages"}, lane="build", nice=5)]
+
+def released(name: str, *arguments: str) -> Job:
+    """A sample that takes the release build, which is made before the network is cut off."""
+
+    def run(job: Job) -> None:
+        job.command(["Samples/build-release", "--product", "elemental"])
+        job.command(modules.isolated([f"Samples/{name}", *arguments]))
+
+    return Job(name, run, needs=gate.INSTALLS | {"packages"}, lane="build", nice=5)
 
 
 def package() -> Job:

@@ -64,6 +64,23 @@ struct GatewayTests {
             #expect(cfgetospeed(&settings) == speed_t(B600))
             #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0)
             #expect(settings.c_cflag & tcflag_t(CSIZE | PARENB | CSTOPB) == tcflag_t(CS8))
+            #expect(tcflag_t(settings.c_cflag) & tcflag_t(CRTSCTS) == 0)
+        }
+    }
+
+    @Test
+    func overASerialDeviceThatAMachinePauses() async throws {
+        let (descriptor, path) = try TerminalDevice.makePseudoTerminal()
+        let machine = Terminal(descriptor: descriptor)
+        try await withGateway(.serial(path: path)) {
+            $0.baud = 38400
+            $0.usesFlowControl = true
+        } _: { running in
+            try await exchange(machine, running)
+            var settings = termios()
+            #expect(tcgetattr(descriptor, &settings) == 0)
+            #expect(cfgetospeed(&settings) == speed_t(B38400))
+            #expect(tcflag_t(settings.c_cflag) & tcflag_t(CRTSCTS) != 0)
         }
     }
 

@@ -51,6 +51,22 @@ struct OutputTests {
         #expect(unread > 200)
     }
 
+    /// At 38,400 baud: what the line can carry, however much the machine has not read yet.
+    @Test
+    func aMachineThatPausesTheLineIsNotPaced() {
+        var pace = Pace(lineRate: 3840, readRate: nil)
+        var count = 0
+        for millisecond in 0...1000 {
+            let now = start + .milliseconds(Int64(millisecond))
+            guard now >= pace.nextTime else { continue }
+            let room = pace.room(at: now)
+            #expect(room <= 38)
+            pace.note(room, at: now)
+            count += room
+        }
+        #expect((3840 - 38...3840 + 38).contains(count))
+    }
+
     @Test
     func aShortRecordOnAQuietLineLeavesAtOnce() {
         var pace = Pace(lineRate: 120, readRate: 200)

@@ -5,23 +5,13 @@ import VirtualCommodore
 /// A virtual Commodore that runs the program, with the test as its modem. Bytes are transferred at 1200 baud in emulated
 /// time.
 final class Bench {
-    struct Command: Equatable {
-        let code: UInt8
-        let bytes: [UInt8]
-    }
-
-    struct Value: Equatable {
-        let element: UInt8
-        let bytes: [UInt8]
-    }
+    typealias Command = ProgramOutput.Command
 
     let commodore: Commodore64
-    private(set) var values: [Value] = []
+    private(set) var output = ProgramOutput()
+    var values: [ProgramOutput.Value] { output.values }
     /// Whether each value is answered with an OK at once.
     var answersValues = true
-    private var bytes: [UInt8] = []
-    /// The bytes of the commands taken out of `bytes`.
-    private var taken = 0
 
     init(_ standard: VideoStandard = .pal) async throws {
         commodore = Commodore64(standard: standard, line: SerialLine(baud: 1200))
@@ -85,8 +75,7 @@ final class Bench {
     /// Waits for the next command, which has to be the given one; values are set aside.
     func expect(_ command: Command) throws {
         try run("command \(command)") { _ in !commands.isEmpty }
-        let next = commands.removeFirst()
-        guard next == command else { throw TestSupportError("the command \(next) came, not \(command)") }
+        try output.expect(command)
     }
 
     func next(_ element: UInt8) throws -> [UInt8] {
@@ -101,25 +90,12 @@ final class Bench {
         try run(frames: 30)
     }
 
-    /// Received commands other than values that have not been checked.
-    private(set) var commands: [Command] = []
+    var commands: [Command] { output.commands }
 
     private func collect() throws {
-        bytes += commodore.line.receive()
-        while bytes.count - taken >= 2, bytes.count - taken >= 2 + Int(bytes[taken + 1]) {
-            let command = Command(code: bytes[taken], bytes: Array(bytes[(taken + 2)...].prefix(Int(bytes[taken + 1]))))
-            taken += 2 + command.bytes.count
-            guard command.code == 6 else {
-                commands.append(command)
-                continue
-            }
-            let envelope = command.bytes
-            guard envelope.count > 5, Int(envelope[1]) == envelope.count - 5, envelope[2...4] == [0, 0, 0] else {
-                throw TestSupportError("no envelope: \(envelope)")
-            }
-            values.append(Value(element: envelope[0], bytes: Array(envelope[5...])))
-            if answersValues { send(1) }
-        }
+        let count = values.count
+        try output.receive(commodore.line.receive())
+        if answersValues { for _ in count..<values.count { send(1) } }
     }
 
     // MARK: - What the program shows

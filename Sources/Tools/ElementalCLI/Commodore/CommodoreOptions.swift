@@ -32,7 +32,7 @@ struct LineOptions: ParsableArguments {
     @Flag(
         help: ArgumentHelp(
             "The line is that of a cartridge with an ACIA (SwiftLink, VICE's -acia1) instead of the user port's.",
-            discussion: "It has RTS and CTS, so the machine sets the pace, and 38400 baud unless --baud says otherwise."))
+            discussion: "The machine sets the pace by RTS and CTS, at 38400 baud unless --baud says otherwise."))
     var acia = false
 
     @OptionGroup var speed: BaudOptions
@@ -48,9 +48,9 @@ struct LineOptions: ParsableArguments {
         }
         guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
         guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
-        guard !acia || virtual == nil else { throw ValidationError("--acia does not go with --virtual, which has none") }
+        guard !acia || virtual == nil else { throw ValidationError("--virtual has no ACIA") }
         guard acia || baud <= BaudOptions.fastest else {
-            throw ValidationError("\(baud) baud are too fast for the user port: --acia, or at most \(BaudOptions.fastest)")
+            throw ValidationError("more than \(BaudOptions.fastest) baud are for --acia: the user port is slower")
         }
     }
 

@@ -1,9 +1,9 @@
 import NIOCore
 import NIOEmbedded
-import Support
 
 @testable import Elemental
 @testable import ElementalWire
+@testable import Support
 
 /// The other end of a session, which does whatever an input says: sends frames, pieces of frames and datagrams, does not
 /// read, lets time pass, goes; and the program at this end, which sends, pauses and closes meanwhile.

@@ -155,6 +155,8 @@ struct CommodoreTests {
         (["c64", "gateway", "--pty", "--map", "ws://a/b"], "ADDRESS=URL"),
         (["c64", "gateway"], "--serial"), (["c64", "gateway", "--pty", "--listen", "127.0.0.1:0"], "one of"),
         (["c64", "gateway", "--pty", "--baud", "9600"], "2400"),
+        (["c64", "gateway", "--pty", "--acia", "--baud", "115200"], "38400"),
+        (["c64", "gateway", "--virtual", "x.prg", "--acia"], "--virtual has no ACIA"),
         (["c64", "gateway", "--listen", "nowhere"], "HOST:PORT"),
         (["c64", "gateway", "--pty", "--ip232"], "--listen"), (["c64", "terminal", "nowhere"], "HOST:PORT"),
         (["c64", "terminal"], "LINE"), (["c64", "gateway", "--pty", "--pace", "0"], "--pace"),
