@@ -75,7 +75,9 @@ final class CartridgeMachine {
     func run(_ what: String, seconds: Int = 20, until condition: (CartridgeMachine) -> Bool) throws {
         let end = cycle + seconds * 60 * Self.jiffyCycles
         while !condition(self) {
-            guard cycle < end else { throw TestSupportError("\(what) did not come; at \(machine.processor.programCounter)") }
+            guard cycle < end else {
+                throw TestSupportError("\(what) did not come; at \(machine.processor.programCounter)")
+            }
             for _ in 0..<50 { try step() }
         }
     }
