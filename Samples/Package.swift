@@ -6,6 +6,7 @@ let package = Package(
     name: "elemental-samples",
     platforms: [.macOS(.v15)],
     products: [
+        .executable(name: "ChatClient", targets: ["ChatClient"]),
         .executable(name: "ClusterNode", targets: ["ClusterNode"]),
         .executable(name: "ClusterClient", targets: ["ClusterClient"]),
         .executable(name: "ReadingsToSQLite", targets: ["ReadingsToSQLite"]),
@@ -113,6 +114,21 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "ScreenControl/Sources/ScreenClient"
+        ),
+
+        // Chat: a room of a SignalR hub, for people and for a Commodore.
+        .target(
+            name: "ChatRoom", dependencies: [.product(name: "SignalR", package: "elemental")],
+            path: "Chat/Sources/ChatRoom"),
+        .executableTarget(
+            name: "ChatClient",
+            dependencies: [
+                "ChatRoom", "SampleSecurity",
+                .product(name: "Elemental", package: "elemental"),
+                .product(name: "SignalR", package: "elemental"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Chat/Sources/ChatClient"
         ),
 
         // Microcontroller: a thermostat on a serial line, whose firmware the script Microcontroller/build makes of the same

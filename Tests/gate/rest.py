@@ -102,6 +102,7 @@ def samples() -> list[Job]:
         "try-robot": ["Samples/try-robot", "--programs", programs, "--speed", "2", "--svg", f"{folder}/robot.svg"],
         "try-cluster": ["Samples/try-cluster", "--programs", programs, "--jobs", "100", "--svg", f"{folder}/cluster.svg"],
         "try-motion": ["Samples/try-motion", "--programs", programs, "--json", f"{folder}/motion.json"],
+        "try-chat": ["Samples/try-chat", "--programs", programs, "--png", f"{folder}/chat.png"],
         "try-microcontroller": ["Samples/try-microcontroller", "--programs", programs],
         "sensors": modules.isolated(["Samples/SystemMonitor/Tests/with-sensors", programs]),
     }

@@ -1,10 +1,18 @@
-import SignalR
 import Support
 import TestSupport
 import Testing
 
+@testable import SignalR
+
 /// Starting, stopping, time-outs, and their events.
 struct LifecycleTests {
+    @Test
+    func aLevelIsEnoughToLog() {
+        let builder = HubConnectionBuilder(url: "http://127.0.0.1:1/hub")
+        #expect(builder.withLogging(minimum: .debug).build().logger.logLevel == .debug)
+        #expect(builder.withLogging(minimum: .critical).build().logger.logLevel == .critical)
+    }
+
     @Test
     func aCancelledHandlerOfEventsIsNotCalled() async throws {
         let (kept, cancelled) = (Transcript<String>(), Transcript<String>())

@@ -80,6 +80,13 @@ public struct HubConnectionBuilder: Sendable {
     /// Logs to `logger`.
     public func withLogging(_ logger: Logger) -> Self { changed { $0.logger = logger } }
 
+    /// Logs what has at least this level to standard error, under the label `SignalR`.
+    public func withLogging(minimum level: Logger.Level) -> Self {
+        var logger = Logger(label: "SignalR", factory: { StreamLogHandler.standardError(label: $0) })
+        logger.logLevel = level
+        return withLogging(logger)
+    }
+
     /// Changes any of the options.
     public func withOptions(_ change: (inout HubConnectionOptions) -> Void) -> Self { changed { change(&$0.options) } }
 
