@@ -233,7 +233,8 @@ all:
 ; Characters and colours from row Y to row X, both of which are preserved.
 ;
 ; The line brings a byte every 8.3 ms, and every second one may be a line end that scrolls. So this has to be fast:
-; the four addresses are written into the instructions below, which is a third faster than pointers.
+; the four addresses are written into the instructions below, which is a third faster than pointers. It has to be in RAM.
+.segment "COPIED"
 .proc copy_row
     lda rows_low,y
     sta from_character + 1
@@ -268,6 +269,7 @@ to_colour:
     rts
 .endproc
 
+.code
 ; Clears row X.
 .proc clear_row
     jsr row_to_pointer

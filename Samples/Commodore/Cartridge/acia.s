@@ -68,6 +68,7 @@ is_busy:        .res 1  ; bit 7: the interrupt is being handled; the others: how
 ; Hangs up when the last byte has been sent.
 .proc line_close
 wait:
+    jsr line_get                ; what nobody reads any more would turn RTS off, and the chip would send nothing
     lda send_begin
     cmp send_end
     bne wait

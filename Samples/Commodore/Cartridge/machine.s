@@ -5,7 +5,7 @@
 .include "../kernal.inc"
 .include "../petscii.inc"
 
-.import start, line_interrupt
+.import start, line_interrupt, __COPIED_LOAD__, __COPIED_RUN__, __COPIED_SIZE__
 
 RASTER        = $D012
 VIDEO_CONTROL = $D011   ; bit 7 is bit 8 of RASTER
@@ -75,6 +75,13 @@ video:
     sta VIDEO_WIDTH
     lda #NO_KEY
     sta key
+    .assert __COPIED_SIZE__ < 256, lderror, "the code that is copied is too long"
+    ldx #<__COPIED_SIZE__
+code:
+    lda __COPIED_LOAD__ - 1,x
+    sta __COPIED_RUN__ - 1,x
+    dex
+    bne code
 
     ; PAL or NTSC: the last line before line 0
 wait:

@@ -86,6 +86,9 @@ final class CartridgeMachine {
         let place = machine.processor.programCounter
         let (opcode, address) = (machine[place], UInt16(machine[place &+ 1]) | UInt16(machine[place &+ 2]) << 8)
         if opcode == 0xAD, address == Chip.status || address == Chip.data { prepareRead(of: address) }
+        if let written = Self.writtenAddress(opcode, address, machine.processor), written >= 0xE000 {
+            throw TestSupportError("the instruction at \(place) writes into the ROM, at \(written)")
+        }
         guard let cycles = machine.step() else { throw TestSupportError("no instruction at \(place)") }
         cycle += cycles
         // The picture's lines, by which the program knows PAL.
@@ -94,6 +97,16 @@ final class CartridgeMachine {
         machine[0xD012] = UInt8(truncatingIfNeeded: line)
         if opcode == 0x8D, Chip.data...Chip.command ~= address { try note(address) }
         try work()
+    }
+
+    /// Where an instruction writes that has the address in itself.
+    private static func writtenAddress(_ opcode: UInt8, _ address: UInt16, _ processor: Processor) -> UInt16? {
+        switch opcode {
+        case 0x8C, 0x8D, 0x8E, 0xCE, 0xEE: address
+        case 0x9D, 0xDE, 0xFE: address &+ UInt16(processor.x)
+        case 0x99: address &+ UInt16(processor.y)
+        default: nil
+        }
     }
 
     private func prepareRead(of address: UInt16) {

@@ -59,6 +59,20 @@ struct CartridgeTests {
         #expect(!machine.hasOverrun)
     }
 
+    @Test
+    func itsTextsScroll() async throws {
+        let machine = try await connected()
+        for number in 1...15 { machine.set(3, [0x30 + UInt8(number / 10), 0x30 + UInt8(number % 10)]) }
+        machine.set(1, [5])
+        try machine.run("the border") { $0[0xD020] & 15 == 5 }
+        // Twelve rows from the eleventh on; a line end waits until something follows.
+        let numbers = (0..<12).map { row -> Int in
+            let place = UInt16(0x0400 + (11 + row) * 40)
+            return Int(machine[place] & 15) * 10 + Int(machine[place + 1] & 15)
+        }
+        #expect(numbers == Array(4...15))
+    }
+
     /// Texts that scroll take longer to show than to arrive. An adapter may send some bytes after RTS has gone off.
     @Test
     func itPausesALineThatIsTooFastForIt() async throws {

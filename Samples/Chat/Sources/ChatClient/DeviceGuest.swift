@@ -26,63 +26,75 @@ struct DeviceGuest {
 
     func chat(over connection: HubConnection, in options: ChatClient) async throws {
         let (lines, writer) = AsyncStream.makeStream(of: ChatLine.self, bufferingPolicy: .bufferingNewest(100))
+        let (typed, typer) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(100))
         let room = ChatRoom(connection, room: options.room, name: options.name, otherEvent: options.event) { event in
             switch event {
-            case .line(let line): if line.name != options.name { writer.yield(line) }
+            case .line(let line): if !line.isOwn { writer.yield(line) }
             case .joined: say("* joined")
             case .joinedWithoutHistory: say("* joined; this hub keeps no lines")
             case .reconnecting(let reason): say("* the connection is lost, reconnecting: \(reason)")
             case .closed(let reason): say("* the connection is closed\(reason.map { ": \($0)" } ?? "")")
+            case .missed(let count): say("* \(count) lines are missing")
             case .refused(let text, let reason): say("* not said: \(text) (\(reason))")
             case .present, .typing: break
             }
         }
+        let printer = Printer()
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await room.run() }
-            group.addTask { try await follow(room, lines) }
+            // For as long as the room lasts, whatever becomes of the device: a stream ends when who reads it is cancelled.
+            group.addTask { for await line in lines { try await printer.print("\(line.name): \(line.text)") } }
+            group.addTask {
+                for await text in typed {
+                    while !(await room.say(text)) { try await Task.sleep(for: .milliseconds(100)) }
+                }
+            }
+            group.addTask { try await follow(printer, typer) }
             _ = try await group.next()
             group.cancelAll()
         }
     }
 
     /// Connects to the device, and again when it comes back.
-    private func follow(_ room: ChatRoom, _ lines: AsyncStream<ChatLine>) async throws {
+    private func follow(_ printer: Printer, _ typer: AsyncStream<String>.Continuation) async throws {
         while !Task.isCancelled {
             do {
                 let device = try await connect()
                 // The line that the service has kept was typed before: it comes ahead of the answer to a ping.
                 _ = try await device.catalogue()
                 _ = try await device.ping()
-                try await take(part: device, room, lines)
+                let registration = device.onValue(of: Self.typed) { text in _ = typer.yield(text) }
+                defer { registration.cancel() }
+                say("* the device is connected: \(device)")
+                await printer.use(device)
+                try await device.waitUntilDisconnected()
+                say("* the device is away")
             } catch {
+                guard !Task.isCancelled else { return }
                 say("* \(error)")
             }
             try await Task.sleep(for: .seconds(1))
         }
     }
 
-    /// Until the connection to the device is lost.
-    private func take(part device: ElementalDevice, _ room: ChatRoom, _ lines: AsyncStream<ChatLine>) async throws {
-        let (typed, typer) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingOldest(100))
-        let registration = device.onValue(of: Self.typed) { text in _ = typer.yield(text) }
-        defer { registration.cancel() }
-        say("* the device is connected: \(device)")
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { for await text in typed { _ = await room.say(text) } }
-            group.addTask { for await line in lines { try await Self.show(line, on: device) } }
-            group.addTask { try await device.waitUntilDisconnected() }
-            _ = try await group.next()
-            group.cancelAll()
-        }
-    }
+    /// Prints lines on the device, one after the other; each waits until the device has taken it.
+    private actor Printer {
+        private var device: ElementalDevice?
 
-    private static func show(_ line: ChatLine, on device: ElementalDevice) async throws {
-        do {
-            try await device.set("\(line.name): \(line.text)", to: printed)
-        } catch {
-            // A gateway without a program.
-            guard error.code == .refused else { throw error }
-            say("* not printed: \(error.message)")
+        func use(_ device: ElementalDevice) { self.device = device }
+
+        func print(_ line: String) async throws {
+            while true {
+                if let device, device.isConnected {
+                    do {
+                        return try await device.set(line, to: DeviceGuest.printed)
+                    } catch {
+                        // A gateway without a program.
+                        guard error.code != .refused else { return say("* not printed: \(error.message)") }
+                    }
+                }
+                try await Task.sleep(for: .milliseconds(200))
+            }
         }
     }
 

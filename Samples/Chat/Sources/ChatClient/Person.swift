@@ -50,6 +50,7 @@ struct Person {
                 }
             }
         }
+        if !line.isEmpty { await say(String(decoding: line, as: UTF8.self), in: room) }
         while await room.waitingCount > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(50)) }
     }
 
@@ -69,6 +70,7 @@ struct Person {
             composer?.lock("closed")
             print("* the connection is closed\(reason.map { ": \($0)" } ?? "")")
         case .line(let line): print("\(line.name): \(line.text)")
+        case .missed(let count): print("* \(count) lines are missing")
         case .refused(let text, let reason): print("* not said: \(text) (\(reason))")
         case .present(let names): print("* here: \(names.isEmpty ? "nobody else" : names.joined(separator: ", "))")
         case .typing(let names):
@@ -95,6 +97,7 @@ struct Person {
         case .line(let line):
             fields = ["event": "line", "id": line.id, "name": line.name, "text": line.text]
             fields["position"] = line.position
+        case .missed(let count): fields = ["event": "missed", "count": count]
         case .refused(let text, let reason): fields = ["event": "refused", "text": text, "message": reason]
         case .present(let names): fields = ["event": "present", "names": names]
         case .typing(let names): fields = ["event": "typing", "names": names]

@@ -9,11 +9,13 @@ public struct ChatLine: Sendable, Hashable {
     public let id: String
     public let name: String
     public let text: String
+    /// Whether this client has said it.
+    public let isOwn: Bool
 }
 
 /// What happens in a room.
 public enum ChatEvent: Sendable {
-    /// The connection is open, and all lines that there were have come.
+    /// The connection is open; the lines that were said meanwhile come before newer ones.
     case joined
     /// The connection is open, but the hub keeps no lines: those that were said meanwhile are missing.
     case joinedWithoutHistory
@@ -23,6 +25,8 @@ public enum ChatEvent: Sendable {
     case closed(String?)
     /// A line that has not come before.
     case line(ChatLine)
+    /// So many lines were said while the connection was lost, and the hub has them no more.
+    case missed(Int)
     /// A line of this client's that the hub refused, and why.
     case refused(text: String, reason: String)
     /// Who is there, without this client.
@@ -49,10 +53,13 @@ public actor ChatRoom {
     private var known = RecentIdentifiers()
     /// What was said and has not arrived yet, the oldest first.
     private var waiting: [(id: String, text: String)] = []
+    private var own = RecentIdentifiers()
     private var isJoined = false
+    private var wasJoined = false
     private var keepsLines = true
-    private var isSending = false
     private var lastTyping: ContinuousClock.Instant?
+    /// Wakes what sends.
+    private let (wakes, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
 
     /// Lines that may wait while there is no connection.
     public static let mostWaiting = 100
@@ -82,7 +89,7 @@ public actor ChatRoom {
         let changes = connection.events
         let handlers = [
             connection.on("Line") { [weak self] (position: Int, id: String, name: String, text: String) in
-                await self?.take(ChatLine(position: position, id: id, name: name, text: text))
+                await self?.take(position, id, name, text)
             },
             connection.on(otherEvent) { [weak self] (name: String, text: String) in
                 await self?.takeOther(name, text)
@@ -97,6 +104,8 @@ public actor ChatRoom {
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [self] in await sayHello() }
+            // A task of its own: whoever says a line may be cancelled.
+            group.addTask { [self] in for await _ in wakes { await send() } }
             await join()
             for await change in changes {
                 switch change {
@@ -120,10 +129,12 @@ public actor ChatRoom {
     /// Says a line. It is sent now, or when the connection is back.
     ///
     /// - Returns: whether there was room for it.
-    public func say(_ text: String) async -> Bool {
+    public func say(_ text: String) -> Bool {
         guard waiting.count < Self.mostWaiting else { return false }
-        waiting.append((UUID().uuidString, text))
-        await send()
+        let id = UUID().uuidString
+        _ = own.insert(id)
+        waiting.append((id, text))
+        wake.yield()
         return true
     }
 
@@ -140,27 +151,29 @@ public actor ChatRoom {
 
     // MARK: From the hub
 
-    private func take(_ line: ChatLine) async {
-        guard let place = line.position, place > 0, !line.id.isEmpty else { return await takeNote(line) }
+    private func take(_ place: Int, _ id: String, _ name: String, _ text: String) async {
+        guard place > 0, !id.isEmpty else { return await takeNote(text, from: name) }
+        if position > 0, place > position + 1 { await tell(.missed(place - position - 1)) }
         position = max(position, place)
-        waiting.removeAll { $0.id == line.id }
-        guard known.insert(line.id) else { return }
-        guests.hasSaid(line.name)
-        await tell(.line(line))
+        waiting.removeAll { $0.id == id }
+        guard known.insert(id) else { return }
+        guests.hasSaid(name)
+        await tell(.line(ChatLine(position: place, id: id, name: name, text: text, isOwn: own.contains(id))))
         await tellGuests()
     }
 
     private func takeOther(_ name: String, _ text: String) async {
-        guard !keepsLines || !isJoined else { return }
-        await tell(.line(ChatLine(position: nil, id: UUID().uuidString, name: name, text: text)))
+        guard !keepsLines else { return }
+        await tell(
+            .line(ChatLine(position: nil, id: UUID().uuidString, name: name, text: text, isOwn: name == self.name)))
     }
 
-    private func takeNote(_ note: ChatLine) async {
-        guard note.name != name else { return }
-        let isNew = guests.note(note.text, from: note.name)
+    private func takeNote(_ text: String, from name: String) async {
+        guard name != self.name else { return }
+        let isNew = guests.note(text, from: name)
         await tellGuests()
         // Who has just come learns that this client is there too.
-        if isNew { await self.note("here") }
+        if isNew { await note("here") }
     }
 
     private func tellGuests() async {
@@ -172,47 +185,58 @@ public actor ChatRoom {
 
     private func join() async {
         do {
-            let newest: Int = try await connection.invoke("Since", room, position)
-            // A hub that was started anew counts from the beginning.
-            if newest < position { position = newest }
-            keepsLines = true
-            isJoined = true
-            await tell(.joined)
-            await note("here")
-        } catch  where error.code == .invocationFailed {
-            keepsLines = false
-            isJoined = true
-            await tell(.joinedWithoutHistory)
+            if keepsLines {
+                let newest: Int = try await connection.invoke("Since", room, position)
+                // A hub that was started anew counts from the beginning.
+                if newest < position { position = newest }
+            }
+            await hasJoined()
         } catch {
-            // The connection was lost again, and comes back or ends with an event.
-            return
+            // A hub that answers something else does not know the method.
+            switch error.code {
+            case .invocationFailed where wasJoined, .invalidResult where wasJoined:
+                await tell(.closed(error.message))
+                await connection.stop()
+            case .invocationFailed, .invalidResult:
+                keepsLines = false
+                await hasJoined()
+            default: break  // The connection was lost again, and comes back or ends with an event.
+            }
         }
-        await send()
+    }
+
+    private func hasJoined() async {
+        (isJoined, wasJoined) = (true, true)
+        await tell(keepsLines ? .joined : .joinedWithoutHistory)
+        await note("here")
+        wake.yield()
     }
 
     /// Sends what waits, one after the other.
     private func send() async {
-        guard isJoined, !isSending else { return }
-        isSending = true
-        defer { isSending = false }
         while isJoined, let (id, text) = waiting.first {
             do {
                 if keepsLines {
-                    try await connection.invoke("Send", room, id, name, text)
+                    let place: Int = try await connection.invoke("Send", room, id, name, text)
+                    // The hub has had it for so long that it does not come any more.
+                    if place <= position, !known.contains(id) { await take(place, id, name, text) }
                 } else {
                     try await connection.invoke("Send", name, text)
                 }
                 waiting.removeAll { $0.id == id }
-            } catch  where [.invocationFailed, .invalidArgument].contains(error.code) {
-                waiting.removeAll { $0.id == id }
-                await tell(.refused(text: text, reason: error.message))
             } catch {
-                // A hub that keeps no lines may have it or not; twice would be worse.
-                if !keepsLines {
+                switch error.code {
+                case .invocationFailed, .invalidArgument, .invalidResult:
                     waiting.removeAll { $0.id == id }
-                    await tell(.refused(text: text, reason: "the connection was lost; nobody knows whether it arrived"))
+                    await tell(.refused(text: text, reason: error.message))
+                default:
+                    // A hub that keeps no lines may have it or not; twice would be worse.
+                    guard !keepsLines else { return }
+                    waiting.removeAll { $0.id == id }
+                    let reason = "the connection was lost; nobody knows whether it arrived"
+                    await tell(.refused(text: text, reason: reason))
+                    return
                 }
-                return
             }
         }
     }

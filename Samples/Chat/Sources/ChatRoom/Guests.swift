@@ -47,6 +47,8 @@ struct RecentIdentifiers {
     private var all: Set<String> = []
     private static let most = 5000
 
+    func contains(_ id: String) -> Bool { all.contains(id) }
+
     /// - Returns: whether it was not there.
     mutating func insert(_ id: String) -> Bool {
         guard all.insert(id).inserted else { return false }

@@ -50,8 +50,9 @@ final class Modem {
         standardElements = CommodoreElements.machine(allowsMemory: configuration.allowsMemory).map(\.definition)
         machineElements = standardElements
         ownElements = CommodoreElements.own + (isVirtual ? CommodoreElements.ofVirtualMachine : [])
-        // A virtual machine's line has no noise, but it pauses while the computer is busy.
-        silence = isVirtual ? .seconds(3) : .milliseconds(300)
+        // A virtual machine's line has no noise, but it pauses while the computer is busy. One with flow control pauses while the
+        // machine is.
+        silence = isVirtual || configuration.usesFlowControl ? .seconds(3) : .milliseconds(300)
         pace = Self.pace(configuration, readsFast: false)
     }
 
