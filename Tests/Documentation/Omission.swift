@@ -110,10 +110,24 @@ struct Omission: Sendable {
             [
                 "elemental c64 gateway --serial /dev/ttyUSB0 --baud 1200 --name Den", "sudo adduser $USER dialout",
                 "elemental c64 gateway --serial /dev/serial/by-id/usb-… --baud 600 --name Den",
+                "elemental c64 gateway --serial /dev/ttyUSB0 --acia --name Den",
             ])
         + left(
-            out: "VICE is not in Debian's main section", of: "CommodoreGateway.md",
+            out: "CartridgeTests make it", of: "CommodoreGateway.md", ["make -C Samples/Commodore cartridge"])
+        + left(
+            out: "Samples/try-chat does it, with an aiosignalr that is pinned", of: "Chat.md",
             [
+                "python3 -m venv /tmp/chat && /tmp/chat/bin/pip install aiosignalr",
+                "/tmp/chat/bin/python Samples/Chat/hub --port 5000 &",
+                "swift run --package-path Samples ChatClient http://127.0.0.1:5000/chat --name Ada",
+                "elemental c64 gateway --virtual Samples/Commodore/build/commodore.prg &",
+                "swift run --package-path Samples ChatClient http://127.0.0.1:5000/chat --name Commodore --device commodore",
+            ])
+        + left(
+            out: "Samples/try-vice does what can be done without a machine's ROMs", of: "CommodoreGateway.md",
+            [
+                "x64sc -acia1 -acia1mode 1 -myaciadev 0 -rsdev1 127.0.0.1:25232 +rsdev1ip232"
+                    + " -cartcrt Samples/Commodore/build/commodore.crt",
                 "x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 127.0.0.1:25232 +rsdev1ip232 program.prg",
                 "x64sc -userportdevice 2 -rsuserdev 0 -rsuserbaud 1200 -rsdev1 /tmp/c64 +rsdev1ip232 program.prg",
             ])

@@ -162,7 +162,11 @@ struct VirtualPanelTests {
 
     @Test
     func keysFollowTheCharacterSet() throws {
-        var keyboard = VirtualKeyboard()
+        var keyboard = VirtualKeyboard(isConnected: true, waiting: VirtualKeyboard.capacity)
+        #expect { try keyboard.keys(of: "\u{20AC}", replacingOthers: false) } throws: {
+            "\($0)".contains("U+20AC EURO SIGN")
+        }
+        keyboard = VirtualKeyboard()
         #expect(throws: ValueRefusal("no program is running on the machine")) {
             try keyboard.keys(of: "a", replacingOthers: false)
         }

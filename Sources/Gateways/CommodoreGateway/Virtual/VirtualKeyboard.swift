@@ -21,8 +21,10 @@ struct VirtualKeyboard {
     /// - Throws: a refusal if one of the characters has no key, or not all of them have room.
     func keys(of text: String, replacingOthers isLenient: Bool) throws(ValueRefusal) -> [UInt8] {
         guard isConnected else { throw ValueRefusal("no program is running on the machine") }
-        // Before a long text is looked at: each character takes a byte or more, and a key or more.
-        guard isLenient || text.unicodeScalars.prefix(4 * room + 1).count <= 4 * room else { throw tooMany(nil) }
+        // Before a long text is looked at: each character takes a byte or more, and a key or more. What would not fit into an empty
+        // buffer; a character without a key is told first, however many keys wait.
+        let most = 4 * Self.capacity
+        guard isLenient || text.unicodeScalars.prefix(most + 1).count <= most else { throw tooMany(nil) }
         let keys: [UInt8]
         if isLenient {
             keys = [UInt8](petscii: text, in: characterSet)
