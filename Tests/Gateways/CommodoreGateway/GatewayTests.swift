@@ -51,36 +51,21 @@ struct GatewayTests {
         }
     }
 
-    @Test
-    func overASerialDeviceSetRaw() async throws {
+    @Test(arguments: [(600, speed_t(B600), false), (38400, speed_t(B38400), true)])
+    func overASerialDeviceSetRaw(_ baud: Int, _ speed: speed_t, _ usesFlowControl: Bool) async throws {
         let (descriptor, path) = try TerminalDevice.makePseudoTerminal()
         let machine = Terminal(descriptor: descriptor)
         try await withGateway(.serial(path: path)) {
-            $0.baud = 600
+            $0.baud = baud
+            $0.usesFlowControl = usesFlowControl
         } _: { running in
             try await exchange(machine, running)
             var settings = termios()
             #expect(tcgetattr(descriptor, &settings) == 0)
-            #expect(cfgetospeed(&settings) == speed_t(B600))
+            #expect(cfgetospeed(&settings) == speed)
             #expect(settings.c_lflag & tcflag_t(ECHO | ICANON | ISIG) == 0)
             #expect(settings.c_cflag & tcflag_t(CSIZE | PARENB | CSTOPB) == tcflag_t(CS8))
-            #expect(tcflag_t(settings.c_cflag) & tcflag_t(CRTSCTS) == 0)
-        }
-    }
-
-    @Test
-    func overASerialDeviceThatAMachinePauses() async throws {
-        let (descriptor, path) = try TerminalDevice.makePseudoTerminal()
-        let machine = Terminal(descriptor: descriptor)
-        try await withGateway(.serial(path: path)) {
-            $0.baud = 38400
-            $0.usesFlowControl = true
-        } _: { running in
-            try await exchange(machine, running)
-            var settings = termios()
-            #expect(tcgetattr(descriptor, &settings) == 0)
-            #expect(cfgetospeed(&settings) == speed_t(B38400))
-            #expect(tcflag_t(settings.c_cflag) & tcflag_t(CRTSCTS) != 0)
+            #expect((tcflag_t(settings.c_cflag) & tcflag_t(CRTSCTS) != 0) == usesFlowControl)
         }
     }
 

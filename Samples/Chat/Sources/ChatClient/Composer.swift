@@ -99,7 +99,7 @@ final class Composer: Sendable {
         let width = ioctl(1, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 10 ? Int(size.ws_col) : 80
         let row = state.withLock { state in
             let sign = state.lock.map { "[\($0)] " } ?? (state.status.isEmpty ? "> " : "(\(state.status)) > ")
-            // What is seen of a longer text is its end.
+            // Of a longer text the end is shown.
             return sign + state.text.suffix(max(0, width - sign.count - 1))
         }
         write("\r\u{1B}[K\(row)")

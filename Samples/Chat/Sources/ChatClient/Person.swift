@@ -41,7 +41,8 @@ struct Person {
             } else {
                 for byte in bytes {
                     guard byte == UInt8(ascii: "\n") else {
-                        line.append(byte)
+                        // The hub refuses a shorter one already.
+                        if line.count < 16 * 1024 { line.append(byte) }
                         continue
                     }
                     let text = String(decoding: line, as: UTF8.self)

@@ -3,7 +3,7 @@ public import SignalR
 
 /// A line of a room.
 public struct ChatLine: Sendable, Hashable {
-    /// Its number in the room, from 1 on; `nil` of a hub that keeps no lines.
+    /// Its number in the room, from 1 on; `nil` at a hub that keeps no lines.
     public let position: Int?
     /// The same each time that the line comes.
     public let id: String
@@ -51,7 +51,7 @@ public actor ChatRoom {
     private var guests = Guests()
     private var position = 0
     private var known = RecentIdentifiers()
-    /// What was said and has not arrived yet, the oldest first.
+    /// Lines of this client that have not arrived yet, the oldest first.
     private var waiting: [(id: String, text: String)] = []
     private var own = RecentIdentifiers()
     private var isJoined = false
@@ -63,6 +63,8 @@ public actor ChatRoom {
 
     /// Lines that may wait while there is no connection.
     public static let mostWaiting = 100
+    /// Bytes of an identifier or a name; a longer one is not taken.
+    private static let longestName = 256
     private static let noteInterval = Duration.seconds(10)
 
     /// - Parameters:
@@ -152,6 +154,8 @@ public actor ChatRoom {
     // MARK: From the hub
 
     private func take(_ place: Int, _ id: String, _ name: String, _ text: String) async {
+        // What is remembered of a hostile hub stays small.
+        guard max(id.utf8.count, name.utf8.count) <= Self.longestName else { return }
         guard place > 0, !id.isEmpty else { return await takeNote(text, from: name) }
         if position > 0, place > position + 1 { await tell(.missed(place - position - 1)) }
         position = max(position, place)

@@ -5,7 +5,7 @@ struct Guests {
     private var toldNames: [String] = []
     private var toldTyping: [String] = []
 
-    /// Who says nothing for so long has left.
+    /// After this time without a note a guest counts as gone.
     private static let patience = Duration.seconds(30)
     private static let typingTime = Duration.seconds(4)
     private static let most = 200

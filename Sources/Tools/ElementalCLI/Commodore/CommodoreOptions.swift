@@ -71,7 +71,7 @@ struct BaudOptions: ParsableArguments {
     var baud: Int?
 
     static let usual = 1200
-    /// What the user port can do.
+    /// The user port's highest speed.
     static let fastest = 2400
 
     func validate() throws {
