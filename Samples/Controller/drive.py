@@ -183,8 +183,8 @@ def played(hand, options):
     hand.end()
 
 
-def start_counter(options, address, security, *more):
-    return Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", "1:Count:float:-1...1:udp:latest=0", "--security", security,
+def start_counter(options, kind, address, security, *more):
+    return Lines(options.elemental, "publish", "counter", "--name", "Counter", "--element", f"1:Count:float:-1...1:{kind}=0", "--security", security,
                  "--address", address, "--json", "--state", os.path.join(options.folder, "counter"), *more)
 
 
@@ -268,7 +268,8 @@ def play(playwright, options):
     hand = Hand(playwright, options, options.url)
     played(hand, options)
     print(f"{options.changes} changes by the hand", flush=True)
-    sent, received, figures = counted(hand, start_counter(options, "127.0.0.1", "open"), "Counter")
+    # Of a `latest` element the dashboard replaces a value that it could not send before the next one came.
+    sent, received, figures = counted(hand, start_counter(options, "udp", "127.0.0.1", "open"), "Counter")
     print("{sent} values were sent steadily, {received} received, in order".format(**figures), flush=True)
     stops = {}
     for how in ("hidden", "killed"):
@@ -287,7 +288,7 @@ def play(playwright, options):
 
 def cross(playwright, options):
     """A service of this host, by a dashboard at the other one."""
-    counter = start_counter(options, options.address, "paired", "--unlisted")
+    counter = start_counter(options, "udp:latest", options.address, "paired", "--unlisted")
     _, listening = counter.next(lambda line: line["event"] == "listening", "the counter's port")
     # The dashboard knows it by that alone.
     target = "{}:{}".format(options.address, listening["port"])

@@ -22,7 +22,7 @@ import rest
 import results
 import timings
 from runs import Run
-from schedule import Job, Schedule, say
+from schedule import Job, Schedule, needed, say
 
 BEGAN = time.monotonic()
 
@@ -42,14 +42,19 @@ def main() -> int:
     run = Run(steps=steps_of(chosen), without=frozenset(chosen.without), sanitizer=chosen.sanitize)
     total = results.Results()
     jobs = jobs_of(chosen, run, total)
+    others = rest.jobs(run, total)
+    if chosen.step:
+        # The step "long" is the gate's modules, with their long tests.
+        long = set(modules.names()) if "long" in run.steps else set()
+        jobs = needed(jobs, long.union(*(job.needs for job in others)))
     # Nothing else runs beside the gate.
     first = {job.name for job in jobs}
-    for job in rest.jobs(run, total):
+    for job in others:
         job.after |= first
-        jobs.append(job)
+    jobs += others
     schedule = Schedule(jobs, {"build": 1, "tests": places.LANES, "sanitizer": 1}, BEGAN)
     schedule.run()
-    if is_whole(chosen):
+    if is_whole(chosen) and not chosen.step:
         rows = [(job.kind, job.name, job.seconds) for job in schedule.jobs if not job.is_omitted]
         timings.write([*rows, ("step", "all", time.monotonic() - BEGAN), *timings.of_tests(total)])
     return report.tell(schedule, total, run, known.told)
@@ -76,6 +81,8 @@ def steps_of(chosen: argparse.Namespace) -> frozenset[str]:
     """The steps besides the gate."""
     if chosen.all:
         return frozenset(rest.STEPS)
+    if chosen.step:
+        return frozenset(chosen.step)
     if chosen.changed is None:
         return frozenset()
     found = changed.base(chosen.changed)

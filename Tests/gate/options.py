@@ -15,7 +15,7 @@ the end; the last line has the counts. All output is in .build/gate, the times o
 An installation that fails is tried three times more; then the run fails. Skipped tests are listed at the end, and a skip that
 Tests/skips does not allow fails the run. ELEMENTAL_TEST_PATIENCE=N makes all waits and limits N times as long.
 
-Steps of --all besides the gate, of which --changed takes those that Tests/steps names for the changed files:
+Steps of --all besides the gate, for --step; --changed takes those that Tests/steps names for the changed files:
 {steps}
 
 Names for --without:
@@ -25,6 +25,7 @@ Examples:
   Tests/run                                    before every commit
   Tests/run --filter 'ToolsTests.ControlTests' only these tests
   Tests/run --changed origin/main              the gate, and what the changes since then concern
+  Tests/run --step fuzz --step simulate        of --all only these steps, and what they need
   Tests/run --without browser --without python without Chromium and without the tests of Samples/Python
   Tests/run --repeat 100 --load 4 --filter 'BridgesTests' --shuffle 7
                                                until each of these tests has run a hundred times beside four busy loops
@@ -40,7 +41,7 @@ def parser() -> argparse.ArgumentParser:
     names = {need.name: need.purpose + (" (--all)" if need.step else "") for need in needs.NEEDS} | needs.PERMISSIONS
     made = argparse.ArgumentParser(
         prog="Tests/run",
-        usage="Tests/run [--all | --changed [REF] | --sanitize NAME | --arm64 | --soak [MINUTES] | --set-clock] [OPTION…]\n"
+        usage="Tests/run [--all | --step NAME… | --changed [REF] | --sanitize NAME | --arm64 | --soak [MINUTES] | --set-clock] [OPTION…]\n"
         "       Tests/run --repeat N [--filter REGEX] [--load K] [--shuffle SEED] [--starve] [--restart]",
         description="Without options: the gate, which every change has to pass.",
         epilog=EPILOG.format(steps=table(rest.STEPS), names=table(names)),
@@ -49,6 +50,10 @@ def parser() -> argparse.ArgumentParser:
     )
     which = made.add_argument_group("what to run").add_mutually_exclusive_group()
     which.add_argument("--all", action="store_true", help="the gate and everything else, in an hour or more")
+    which.add_argument(
+        "--step", metavar="NAME", action="append", choices=rest.STEPS, help="only this step of --all, and what it needs; may be "
+        "given more than once",
+    )
     which.add_argument(
         "--changed", metavar="REF", nargs="?", const="",
         help="the gate and what the files concern that have changed since REF (default: where this branch left origin/main, "
@@ -110,6 +115,6 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     options = made.parse_args(arguments)
     if options.repeat is None and (options.load or options.shuffle is not None or options.starve or options.restart):
         made.error("--load, --shuffle, --starve and --restart go with --repeat")
-    if options.filter and (options.all or options.changed is not None or options.soak or options.set_clock):
+    if options.filter and (options.all or options.step or options.changed is not None or options.soak or options.set_clock):
         made.error("--filter goes with --sanitize, with --repeat or alone")
     return options

@@ -63,6 +63,15 @@ def clock(seconds: float) -> str:
     return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
 
 
+def needed(jobs: list[Job], names: set[str]) -> list[Job]:
+    """The jobs with these names, and those that they need."""
+    found = set()
+    while names := names - found:
+        found |= names
+        names = set().union(*(job.needs for job in jobs if job.name in names))
+    return [job for job in jobs if job.name in found]
+
+
 class Schedule:
     """Jobs, in the order in which they start where they may."""
 

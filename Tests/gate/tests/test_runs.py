@@ -8,12 +8,14 @@ import time
 import unittest
 from unittest import mock
 
+import gate
 import known
 import load
 import options
 import places
 import processes
 import repeat
+import report
 import rest
 import results
 import schedule
@@ -147,6 +149,31 @@ class RepeatTests(unittest.TestCase):
 
     def test_descendants(self):
         self.assertEqual(load.descendants(1, {2: 1, 3: 2, 4: 9, 9: 8}), [2, 3])
+
+
+class StepTests(unittest.TestCase):
+    def needed(self, *steps: str) -> set[str]:
+        """The jobs of the gate that steps need."""
+        run = Run(steps=frozenset(steps))
+        found = results.Results()
+        names = set().union(*(job.needs for job in rest.jobs(run, found)))
+        return {job.name for job in schedule.needed(gate.jobs(run, found), names)}
+
+    def test_what_steps_need(self):
+        self.assertEqual(self.needed("fuzz"), {"packages"})
+        self.assertEqual(self.needed("way"), {"packages", gate.APT, gate.BUILD})
+        installs = {"packages", *gate.INSTALLS}
+        self.assertEqual(self.needed("samples", "fuzz"), {*installs, gate.BUILD, "build Samples"})
+        self.assertEqual(self.needed("long"), set())
+
+    def test_the_last_line(self):
+        job = schedule.Job("x", lambda _: None)
+        run = Run(steps=frozenset({"fuzz"}))
+        for kind, status in [("step", 0), ("module", 1)]:
+            job.kind = kind
+            with mock.patch.object(report, "say"):
+                plan = schedule.Schedule([job], {}, time.monotonic())
+                self.assertEqual(report.tell(plan, results.Results(), run, []), status)
 
 
 class ScheduleTests(unittest.TestCase):
