@@ -12,8 +12,8 @@ final class Placer: Sendable {
     enum Outcome: Sendable {
         case done(String)
         case failed(String)
-        /// It may have run, or not.
-        case lost
+        /// It may have run on this node, or not.
+        case lost(node: String)
         /// It did not run.
         case notPlaced(String)
     }
@@ -63,7 +63,7 @@ final class Placer: Sendable {
                     end = .now + Self.patience
                     try? node.send(sent.job, to: Cluster.inquiry)
                 } else if end < .now {
-                    return .lost
+                    return .lost(node: sent.node)
                 }
             case (nil, nil):
                 if end < .now {
@@ -84,12 +84,12 @@ final class Placer: Sendable {
                 case .running(let part): progress(node.node, part)
                 case .done(let text): return .done(text)
                 case .failed(let reason): return .failed(reason)
-                case .unknown: return .lost
+                case .unknown: return .lost(node: node.node)
                 case .refused(let why): (sent, reason) = (nil, why)
                 }
             default: break
             }
         }
-        return sent == nil ? .notPlaced("it was cancelled") : .lost
+        return sent.map { .lost(node: $0.node) } ?? .notPlaced("it was cancelled")
     }
 }

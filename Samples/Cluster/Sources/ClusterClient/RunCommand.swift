@@ -72,7 +72,7 @@ struct RunCommand: AsyncParsableCommand {
         return switch outcome {
         case .done(let text): say(number, node, "done", text)
         case .failed(let reason): say(number, node, "failed", reason)
-        case .lost: say(number, node, "lost", "the node went away; whether it ran is not known")
+        case .lost(let node): say(number, node, "lost", "the node went away; whether it ran is not known")
         case .notPlaced(let reason): say(number, node, "not placed", reason)
         }
     }
