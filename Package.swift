@@ -51,8 +51,8 @@ let package = Package(
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
-        // Scheduling calls of Linux that Swift's module of the C library leaves out.
-        .target(name: "CScheduling", path: "Sources/Core/CScheduling"),
+        // Calls of Linux that Swift's module of the C library leaves out.
+        .target(name: "CLinux", path: "Sources/Core/CLinux"),
         // libsodium, for what ElementalSecurity does on Linux. On Apple's systems it is CryptoKit that does it.
         .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
@@ -89,7 +89,7 @@ let package = Package(
         .target(
             name: "Elemental",
             dependencies: [
-                "CScheduling",
+                "CLinux",
                 "ElementalSecurity",
                 "ElementalWire",
                 "ReconnectionDelays",
@@ -296,7 +296,7 @@ let package = Package(
             name: "ElementalCLI",
             dependencies: [
                 .target(name: "CDispatchTimer", condition: .when(platforms: [.linux])),
-                "CScheduling",
+                "CLinux",
                 "ElementalFollowing",
                 "ClientTransport",
                 "CommodoreGateway",
@@ -370,7 +370,7 @@ let package = Package(
         .testTarget(
             name: "ElementalTests",
             dependencies: [
-                "CScheduling", "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport",
+                "CLinux", "Elemental", "ElementalSecurity", "ElementalWire", "Support", "TestSupport",
                 "WireVectors", "Zeroconf",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),

@@ -13,8 +13,10 @@ local elemental = Proto("elemental", "Elemental")
 local systemNames = {
     [-1] = "UDP identifier", [-2] = "device name", [-3] = "shutdown", [-4] = "hello", [-5] = "catalogue", [-6] = "ping",
     [-7] = "pong", [-8] = "piece", [-9] = "pieces taken", [-10] = "Commodore catalogue", [-11] = "refused",
-    [-13] = "admission", [-14] = "datagram secret",
+    [-13] = "admission", [-14] = "datagram secret", [-16] = "clock", [-17] = "timed value",
 }
+
+local clockKinds = { "request", "answer" }
 
 -- By code. `size` is missing where the length varies; `numeric` types may have a range.
 local types = {
@@ -105,6 +107,7 @@ local featureBits = {
     { "empty_values", "Accepts empty strings and data" }, { "catalogue", "A service: sends its catalogue on request" },
     { "pings", "Answers pings" }, { "wants_catalogue", "A client: wants the catalogue" },
     { "pieces", "Accepts large values in pieces" }, { "refusals", "Tells, or wants to be told, of refused values" },
+    { "clock", "Exchanges times" }, { "timed_values", "Takes values with times" },
 }
 for bit, feature in ipairs(featureBits) do
     field("feature" .. bit, ".hello.features." .. feature[1], "bool", feature[2], 32, nil, masks[bit])
@@ -121,7 +124,7 @@ field("entryFlags", ".catalogue.flags", "uint8", "Flags", base.HEX)
 local flagBits = {
     { "udp", "Sent in datagrams" }, { "latest", "Only the newest value" }, { "read", "The client may read it" },
     { "write", "The client may write it" }, { "has_range", "Has a range" }, { "has_step", "Has a step" },
-    { "has_choices", "Has choices" },
+    { "has_choices", "Has choices" }, { "timed", "Values carry times" },
 }
 for bit, flag in ipairs(flagBits) do
     field("flag" .. bit, ".catalogue." .. flag[1], "bool", flag[2], 8, nil, masks[bit])
@@ -166,6 +169,13 @@ field("admissionCount", ".admission.count", "uint16", "Clients that it paired", 
 field("admissionCode", ".admission.code", "uint8", "Code", base.DEC, admissionCodes)
 field("admissionSentence", ".admission.sentence", "string", "Sentence", base.UNICODE)
 
+field("clockKind", ".clock.kind", "uint8", "Kind", base.DEC, clockKinds)
+field("clockNonce", ".clock.nonce", "uint64", "Nonce", base.HEX)
+field("clockFirst", ".clock.first", "int64", "First time (ns)", base.DEC)
+field("clockSecond", ".clock.second", "int64", "Second time (ns)", base.DEC)
+field("clockAnchor", ".clock.anchor", "int64", "Clock to time of day (ns)", base.DEC)
+field("clockSlept", ".clock.slept", "uint32", "Milliseconds asleep", base.DEC)
+field("time", ".time", "int64", "Measured at (µs of the sender's clock)", base.DEC)
 field("secretEpoch", ".secret.epoch", "uint8", "Epoch", base.DEC)
 field("secretBytes", ".secret.bytes", "bytes", "Random bytes")
 
@@ -1045,6 +1055,33 @@ system[-14] = function(_, item, tvb, offset, length)
     return "datagram secret"
 end
 
+system[-16] = function(context, item, tvb, offset, length)
+    if length ~= 37 then return "clock", "wrong_length", "it has 37 bytes" end
+    local kind = tvb(offset, 1):uint()
+    item:add(f.clockKind, tvb(offset, 1))
+    item:add_le(f.clockNonce, tvb(offset + 1, 8))
+    for place, key in ipairs { "clockFirst", "clockSecond", "clockAnchor" } do
+        item:add_le(f[key], tvb(offset + 1 + 8 * place, 8))
+    end
+    item:add_le(f.clockSlept, tvb(offset + 33, 4))
+    local name = clockKinds[kind]
+    if not name then return "clock", "malformed", "an unknown kind" end
+    if context.fromService ~= nil and (name == "answer") ~= context.fromService then
+        return "clock " .. name, "malformed", "only a " .. (name == "answer" and "service" or "client") .. " sends it"
+    end
+    return "clock " .. name
+end
+
+-- A value behind its time; with 128 added to the element, the value comes later.
+system[-17] = function(context, item, tvb, offset, length)
+    if length < 9 then return "timed value", "malformed", "it has 9 bytes at least" end
+    local id = tvb(offset, 1):uint()
+    item:add_le(f.time, tvb(offset + 1, 8))
+    if id < 128 then return addUserValue(context, item, tvb, offset + 9, length - 9, id, tvb(offset, 1)) .. " (timed)" end
+    if length > 9 then return "time of a value", "malformed", "the value comes later" end
+    return "time of the next " .. named(context, id - 128)
+end
+
 -- Who may send a system element: "service", "client", or missing for either.
 local senders = { [-1] = "service", [-2] = "client", [-3] = "service", [-5] = "service", [-11] = "service" }
 
@@ -1061,7 +1098,7 @@ local function addMessage(context, tvb, offset, headerLength, id, length)
     local sender = senders[id]
     if id >= 0 then
         text = addUserValue(context, item, tvb, body, length, id, header)
-    elseif not system[id] or context.transport == "UDP" and id ~= -6 and id ~= -7 then
+    elseif not system[id] or context.transport == "UDP" and id ~= -6 and id ~= -7 and id ~= -17 then
         text = systemNames[id] or "system element " .. id
         if length > 0 then item:add(f.undecoded, tvb(body, length)) end
         if not systemNames[id] then

@@ -19,6 +19,13 @@ enum Prelude {
         func ask(_ question: String) -> Bool { true }
         """,
         "Survival.md": elemental,
+        "Time.md": """
+        import Elemental
+
+        let robot = ElementalService("robot", elements: Robot.all)
+        let device = try await ElementalBrowser("robot").firstService().connect(as: "Page", elements: Robot.all)
+        func measure() async throws -> Vector3 { [0, 0, 0] }
+        """,
         "VirtualCommodore.md": "import VirtualCommodore\nlet bytes: [UInt8] = []",
     ]
 

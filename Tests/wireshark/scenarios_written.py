@@ -103,6 +103,11 @@ def mistakes(folder, _, ok):
         (1, frame(-6, b""), ["malformed"]), (1, frame(-7, bytes(1025)), ["malformed"]), (1, frame(-9, b"abc"), ["wrong_length"]),
         (1, frame(-10, b"x"), ["unexpected"]), (1, frame(-11, b"\1"), ["malformed"]), (0, frame(-11, b"\1\1"), ["refused"]),
         (0, frame(-12, b"x"), ["unknown"]), (0, frame(-13, b"\1\2\0"), ["unexpected"]), (0, frame(-13, b"\1\1\5ab"), ["malformed"]),
+        (0, frame(-16, b"\1" + bytes(36)), []), (1, frame(-16, b"\2" + bytes(36)), []), (0, frame(-16, b"\2" + bytes(36)), ["malformed"]),
+        (0, frame(-16, b"\3" + bytes(36)), ["malformed"]), (0, frame(-16, b"\1"), ["wrong_length"]),
+        (0, frame(-17, b"\1" + bytes(8) + struct.pack("<f", 0.5)), []), (0, frame(-17, b"\1" + bytes(8) + struct.pack("<f", 1.5)), ["out_of_range"]),
+        (0, frame(-17, b"\1" + bytes(7)), ["malformed"]), (0, frame(-17, b"\x81" + bytes(8)), []),
+        (0, frame(-17, b"\x81" + bytes(9)), ["malformed"]), (0, frame(-17, b"\x2a" + bytes(9)), ["unknown"]),
         (1, frame(-14, bytes(33)), ["unexpected"]), (1, frame(-14, bytes(32)), ["wrong_length"]), (0, frame(-128), ["unknown"]),
     ]
     invalid = [

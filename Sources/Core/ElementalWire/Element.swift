@@ -91,6 +91,19 @@ extension Element {
     }
 }
 
+extension Element {
+    /// The element with values that carry the time at which they were measured.
+    ///
+    /// ```swift
+    /// static let pose = Element<Vector3>(7, "Pose", transport: .udp, access: .read).withTimes
+    /// ```
+    public var withTimes: Element {
+        var fields = fields
+        fields.timed = true
+        return Element(fields: fields)
+    }
+}
+
 // How a person uses a bool.
 extension Element where Value == Bool {
     /// The element as a push button, which is on for as long as somebody holds it.

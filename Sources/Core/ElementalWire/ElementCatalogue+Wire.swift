@@ -7,6 +7,7 @@ extension ElementCatalogue {
     private static let rangeFlag: UInt8 = 1 << 4
     private static let stepFlag: UInt8 = 1 << 5
     private static let choicesFlag: UInt8 = 1 << 6
+    private static let timedFlag: UInt8 = 1 << 7
     // The tags of an entry's extensions.
     private static let componentRangeTag: UInt8 = 1
     private static let kindTag: UInt8 = 2
@@ -19,7 +20,7 @@ extension ElementCatalogue {
     /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 · flags
     /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the
     /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
-    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write. Extensions follow, each
+    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write, 7 timed. Extensions follow, each
     /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`, the kind of a bool
     /// that is no state `2 · 1 · kind UInt8`.
     public var wireBytes: [UInt8] {
@@ -72,6 +73,7 @@ extension ElementCatalogue {
         if element.step != nil { flags |= stepFlag }
         let choices = element.fields.choices
         if choices != nil { flags |= choicesFlag }
+        if element.timed { flags |= timedFlag }
         part.put(UInt8(bitPattern: element.id))
         part.put(element.type.rawValue)
         part.put(flags)
@@ -171,7 +173,7 @@ extension ElementCatalogue {
             return try ElementDefinition(
                 id: Int(Int8(bitPattern: id)), name: name, type: type, transport: flags & udpFlag != 0 ? .udp : .tcp,
                 unit: unit, range: range, step: step, choices: choices, access: access,
-                latest: flags & latestFlag != 0, kind: kind)
+                latest: flags & latestFlag != 0, kind: kind, timed: flags & timedFlag != 0)
         } catch {
             throw invalid(error.message)
         }

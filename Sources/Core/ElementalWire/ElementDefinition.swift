@@ -68,6 +68,7 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline var readers = Role.plain
         @usableFromInline var writers = Role.control
         @usableFromInline var kind = ElementKind.state
+        @usableFromInline var timed = false
 
         @inlinable var range: ClosedRange<Double>? { limits?.range }
         @inlinable var step: Double? { limits?.step }
@@ -131,6 +132,8 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var writers: Role { fields.writers }
     /// How a person uses the element; a hint for user interfaces.
     @inlinable public final var kind: ElementKind { fields.kind }
+    /// Whether values carry the time at which they were measured.
+    @inlinable public final var timed: Bool { fields.timed }
 
     /// A definition, checked.
     ///
@@ -138,13 +141,14 @@ public class ElementDefinition: @unchecked Sendable {
     ///   - readers: the least role that reads the element; see ``readers``.
     ///   - writers: the least role that sets it; see ``writers``.
     ///   - kind: how a person uses it: any kind for a bool, ``ElementKind/state`` for other types.
+    ///   - timed: whether values carry the time at which they were measured.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
     ///   wrong.
     public convenience init(
         id: Int, name: String, type: ElementType, transport: Transport = .tcp, unit: String = "",
         range: ClosedRange<Double>? = nil, step: Double? = nil, choices: [ElementChoice] = [],
         access: Access = .readWrite, latest: Bool = false, readers: Role = .plain, writers: Role = .control,
-        kind: ElementKind = .state
+        kind: ElementKind = .state, timed: Bool = false
     ) throws(WireError) {
         let table: ChoiceTable?
         do throws(ChoiceTable.Problem) {
@@ -154,7 +158,7 @@ public class ElementDefinition: @unchecked Sendable {
         }
         try self.init(
             checking: id, name, type: type, transport: transport, unit: unit, range: range, step: step, choices: table,
-            access: access, latest: latest, readers: readers, writers: writers, kind: kind)
+            access: access, latest: latest, readers: readers, writers: writers, kind: kind, timed: timed)
     }
 
     /// A definition whose choices are already checked, so that a device's program without choices does not link the
@@ -162,7 +166,7 @@ public class ElementDefinition: @unchecked Sendable {
     convenience init(
         checking id: Int, _ name: String, type: ElementType, transport: Transport, unit: String,
         range: ClosedRange<Double>?, step: Double?, choices: ChoiceTable?, access: Access, latest: Bool,
-        readers: Role = .plain, writers: Role = .control, kind: ElementKind = .state
+        readers: Role = .plain, writers: Role = .control, kind: ElementKind = .state, timed: Bool = false
     ) throws(WireError) {
         if let problem = Self.problem(id, name, type: type, unit: unit, range: range, step: step, access: access) {
             throw Self.invalid(id, name, problem.text)
@@ -172,7 +176,7 @@ public class ElementDefinition: @unchecked Sendable {
             fields: Fields(
                 name: name, unit: unit, limits: .ifAny(range, step, choices), id: Int8(id), type: type,
                 transport: transport, access: access, latest: latest, readers: readers, writers: writers,
-                kind: kind))
+                kind: kind, timed: timed))
     }
 
     /// What is wrong with a definition, without a text: a device that gets its definitions from its program needs none.

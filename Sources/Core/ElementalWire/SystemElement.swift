@@ -30,6 +30,13 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
     /// Either way, once, only inside TLS: this end's part of the keys of sealed datagrams, an epoch, UInt8, and 32 random
     /// bytes. A client sends it before its hello, a service before it answers that.
     case datagramSecret = -14
+    /// Either way, over TCP, to a peer that announces it: times of both ends' clocks. See ``ClockFrame``.
+    case clock = -16
+    /// Either way, over TCP or UDP, to a peer that announces it: a value and when it was measured. See ``TimedValue``.
+    case timedValue = -17
+
+    /// Those that may be sent in datagrams.
+    package static let ofDatagrams = [ping.rawValue, pong.rawValue, timedValue.rawValue]
 
     /// The bytes of a datagram secret.
     package static let datagramSecretByteCount = 33
@@ -58,6 +65,8 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
         case .catalogue: length <= Self.maximumCatalogueByteCount ? length : 0
         case .admission: 0
         case .datagramSecret: length == Self.datagramSecretByteCount ? length : 0
+        case .clock: length == ClockFrame.byteCount ? length : 0
+        case .timedValue: length <= TimedValue.headerByteCount + Envelope.wholeByteCount ? length : 0
         }
     }
 }
@@ -75,9 +84,13 @@ extension Hello.Features {
     public static let pieces = Self(rawValue: 1 << 4)
     /// A client: requests an answer when its value is refused. A service: sends it.
     public static let refusals = Self(rawValue: 1 << 5)
+    /// A service: answers with the times of its clock. A client: asks for them.
+    public static let clock = Self(rawValue: 1 << 6)
+    /// Takes values with the time at which they were measured.
+    public static let timedValues = Self(rawValue: 1 << 7)
 
     /// The features that both a service and a client announce.
-    private static let common: Self = [.emptyValues, .ping, .pieces, .refusals]
+    private static let common: Self = [.emptyValues, .ping, .pieces, .refusals, .clock, .timedValues]
     /// The features that a service announces.
     package static let ofService = common.union(.catalogue)
     /// The features that a client announces.

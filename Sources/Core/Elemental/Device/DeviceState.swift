@@ -14,6 +14,7 @@ struct DeviceState {
         /// An error if the catalogue cannot be decoded.
         var catalogue: Result<ElementCatalogue, WireError>?
         var udpIdentifier: UInt8 = 0
+        var clock: KnownClock?
         var grantedRole: Role?
         /// `nil` if the connection is not encrypted.
         var fingerprint: Fingerprint?
@@ -29,6 +30,8 @@ struct DeviceState {
         /// The tokens of those that the user has not undone.
         var userPauses: [UInt64] = []
         var longValues: [Data?] = []
+        /// When the newest values of timed elements were measured, in microseconds of the peer's clock.
+        var times: [Int8: Int64] = [:]
         /// Elements of which a handler could not decode a value.
         var undecodable = IdentifierSet()
         var keepsLongValues = true

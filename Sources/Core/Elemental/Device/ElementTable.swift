@@ -14,6 +14,9 @@ final class ElementTable: @unchecked Sendable {
         var hasRange = false
         var range = 0.0...0.0
         var hasChoices = false
+        var isTimed = false
+        /// Whether it has choices or is timed.
+        var isSpecial = false
         /// -1 if the length varies.
         var byteCount: Int32 = -1
 
@@ -30,6 +33,8 @@ final class ElementTable: @unchecked Sendable {
                 self.range = range
             }
             hasChoices = !definition.choices.isEmpty
+            isTimed = definition.timed
+            isSpecial = hasChoices || isTimed
         }
 
         /// All bytes, or none if the value cannot be accepted. A value of a fixed length, at most 64 bytes, is checked
@@ -58,6 +63,8 @@ final class ElementTable: @unchecked Sendable {
     }
 
     let catalogue: ElementCatalogue
+    /// Whether values of an element carry times.
+    let usesTimes: Bool
     /// Elements that the other end may neither read nor set, and does not know of.
     let hidden: IdentifierSet
     /// 128 rules, indexed by identifier. They live as long as the table.
@@ -67,6 +74,7 @@ final class ElementTable: @unchecked Sendable {
     /// - Parameter hidden: further elements, of which every value is rejected.
     init(_ catalogue: ElementCatalogue, hiding hidden: [ElementDefinition] = []) {
         self.catalogue = catalogue
+        usesTimes = catalogue.contains { $0.timed }
         var hiddenIDs = IdentifierSet()
         let rules = UnsafeMutablePointer<Rule>.allocate(capacity: Self.count)
         rules.initialize(repeating: Rule(), count: Self.count)

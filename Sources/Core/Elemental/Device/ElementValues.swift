@@ -113,19 +113,19 @@ extension ElementalDevice {
     public func values(
         buffering: StreamBuffering = .waiting
     ) -> ElementValues<(element: ElementDefinition, value: ElementValue)> {
-        values(buffering) { ($0, $1) }
+        values(buffering) { element, value, _ in (element, value) }
     }
 
     /// The results of `make` for each value of any element, called on arrival, on the connection's event loop. They let
     /// a slow consumer know the state at that time.
     package func values<Item: Sendable>(
         _ buffering: StreamBuffering = .waiting,
-        making make: @escaping @Sendable (ElementDefinition, ElementValue) -> Item
+        making make: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Item
     ) -> ElementValues<Item> {
         stream(buffering) { stream in
-            self.addHandlerForAll { element, bytes, _ in
+            self.addHandlerForAll { element, bytes, device in
                 guard let value = ElementValue(received: bytes, type: element.type) else { return }
-                stream.add(make(element, value), wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
+                stream.add(make(element, value, device), wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
             }
         }
     }

@@ -41,12 +41,19 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
+    /// - Parameter time: when the value was measured, of a timed element; `nil` for this moment.
     /// - Returns: the error if the value could not be queued.
     @usableFromInline
-    func enqueue(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> ElementalError? {
+    func enqueue(
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil
+    ) -> ElementalError? {
         guard element.access.contains(role == .service ? .write : .read) else { return element.notAllowed(to: role) }
         do throws(SendRefusal) {
-            try queue(element, bytes, mayAnswer: true)
+            if let time {
+                try queueDeciding(element, bytes, at: time, mayAnswer: true)
+            } else {
+                try queue(element, bytes, mayAnswer: true)
+            }
             return nil
         } catch {
             return error.error(for: element, length: bytes.count, to: name)
@@ -74,30 +81,53 @@ extension ElementalDevice {
         try queueDeciding(element, bytes, mayAnswer: mayAnswer)
     }
 
+    /// - Parameter time: when the value was measured, of a timed element; `nil` for this moment.
     @inline(never)
     private func queueDeciding(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil, mayAnswer: Bool
     ) throws(SendRefusal) {
         // A value that is sent in pieces needs storage of its own, which is allocated before the queue is locked.
         if bytes.count > Envelope.wholeByteCount, bytes.count <= Envelope.maximumValueByteCount, element.takesLongValues
         {
-            return try queue(element, long: Data(bytes))
+            return try queue(element, long: Data(bytes), at: time)
         }
-        let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
-            let connection = try outbound.append(element, bytes)
-            congestion.note(outbound, after: element.transport)
-            guard mayAnswer, let connection, connection.takesAnswer(over: element.transport) else {
-                return (connection, UInt64?.none)
-            }
-            return (connection, outbound.claim(element.transport))
+        if element.timed {
+            return try queue(element, timed: TimedValue.bytes(element.id, time ?? .now, bytes), mayAnswer: mayAnswer)
         }
-        guard let connection else { return }
-        if let claim { write(connection, element.transport, claim) } else { connection.wake() }
+        try queue(over: element.transport, mayAnswer: mayAnswer) { outbound throws(SendRefusal) in
+            try outbound.append(element, bytes)
+        }
     }
 
-    func queue(_ element: ElementDefinition, long: Data) throws(SendRefusal) {
+    private func queue(
+        over transport: Transport, mayAnswer: Bool,
+        _ append: (inout Outbound<Connection>) throws(SendRefusal) -> Connection?
+    ) throws(SendRefusal) {
+        let (connection, claim) = try outbound.withLock { outbound throws(SendRefusal) in
+            let connection = try append(&outbound)
+            congestion.note(outbound, after: transport)
+            guard mayAnswer, let connection, connection.takesAnswer(over: transport) else {
+                return (connection, UInt64?.none)
+            }
+            return (connection, outbound.claim(transport))
+        }
+        guard let connection else { return }
+        if let claim { write(connection, transport, claim) } else { connection.wake() }
+    }
+
+    /// - Parameter timed: the value behind its ``TimedValue`` header.
+    func queue(
+        _ element: ElementDefinition, timed: [UInt8], mayAnswer: Bool = false
+    ) throws(SendRefusal) {
+        try queue(over: element.transport, mayAnswer: mayAnswer) { outbound throws(SendRefusal) in
+            try outbound.append(element, timed: timed)
+        }
+    }
+
+    func queue(_ element: ElementDefinition, long: Data, at time: MeasurementTime? = nil) throws(SendRefusal) {
+        let time = element.timed ? time ?? .now : nil
         let connection = try outbound.withLock { outbound throws(SendRefusal) in
-            let connection = try outbound.append(element, long: long)
+            let connection = try outbound.append(element, long: long, at: time)
             congestion.note(outbound, after: element.transport)
             return connection
         }

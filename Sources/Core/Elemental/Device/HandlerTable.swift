@@ -129,6 +129,20 @@ extension HandlerRegistration {
     init(table: HandlerTable, token: UInt64) { self.init { table.remove(token) } }
 }
 
+/// Calls the device's own handlers and those shared with other devices.
+struct ProgressReporter {
+    let device: ElementalDevice
+    let shared: HandlerTable
+
+    func report(_ progress: PieceAssembler.Progress, _ direction: TransferProgress.Direction) {
+        let handlers = shared.progressHandlers + device.handlers.progressHandlers
+        guard !handlers.isEmpty, let element = device.knownElements[id: progress.id] else { return }
+        let progress = TransferProgress(
+            element: element, direction: direction, byteCount: progress.byteCount, totalByteCount: progress.total)
+        for handler in handlers { handler(progress, device) }
+    }
+}
+
 /// The handlers at one point in time, laid out so that a received value finds and calls its own without touching a
 /// reference count: the handlers of an element are contiguous.
 ///

@@ -24,20 +24,6 @@ public struct TransferProgress: Sendable, Hashable {
     public var fraction: Double { totalByteCount == 0 ? 1 : Double(byteCount) / Double(totalByteCount) }
 }
 
-/// Calls the device's own handlers and those shared with other devices.
-struct ProgressReporter {
-    let device: ElementalDevice
-    let shared: HandlerTable
-
-    func report(_ progress: PieceAssembler.Progress, _ direction: TransferProgress.Direction) {
-        let handlers = shared.progressHandlers + device.handlers.progressHandlers
-        guard !handlers.isEmpty, let element = device.knownElements[id: progress.id] else { return }
-        let progress = TransferProgress(
-            element: element, direction: direction, byteCount: progress.byteCount, totalByteCount: progress.total)
-        for handler in handlers { handler(progress, device) }
-    }
-}
-
 extension ElementalDevice {
     /// Calls `handler` on the connection's event loop whenever part of a large value, of more than 128 KiB, was
     /// received or acknowledged by the other end; the last time when it is complete.

@@ -1,4 +1,4 @@
-import CScheduling
+import CLinux
 import NIOCore
 import NIOPosix
 import Support
@@ -157,7 +157,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         looked = (now, used)
         switch advice {
         case .stay: break
-        case .move: _ = cscheduling_leave_core()
+        case .move: _ = clinux_leave_core()
         case .rest(let time): restEnd = now + time
         }
     }

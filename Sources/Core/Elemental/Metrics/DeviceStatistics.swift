@@ -26,6 +26,8 @@ public struct DeviceStatistics: Sendable, Hashable {
     /// Values outside the element's range, or of an element that does not accept values from that end or from a client
     /// of that role. They were skipped.
     public package(set) var messagesRejected = 0
+    /// Times of measurement before 1970 or after 2100. Their values were delivered without.
+    public package(set) var timesRejected = 0
     /// Values that an async stream dropped because its consumer was too slow. Those that ``StreamBuffering/newest(_:)``
     /// replaces are not counted.
     public package(set) var messagesOverrun = 0

@@ -3,6 +3,8 @@
 struct LatestValues {
     private struct Entry {
         let id: Int8
+        /// The element, or the system's for a value with its time.
+        var wireID: Int8
         var bytes: [UInt8]
     }
 
@@ -22,12 +24,13 @@ struct LatestValues {
     }
 
     /// - Returns: whether it replaced an unsent value, whose storage is reused for one of the same length.
-    mutating func set(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    mutating func set(_ id: Int8, as wireID: Int8? = nil, _ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let position = entries.firstIndex(where: { $0.id == id }) else {
-            entries.append(Entry(id: id, bytes: Array(bytes)))
+            entries.append(Entry(id: id, wireID: wireID ?? id, bytes: Array(bytes)))
             byteCount += headerByteCount + bytes.count
             return false
         }
+        entries[position].wireID = wireID ?? id
         let oldLength = entries[position].bytes.count
         if oldLength == bytes.count {
             entries[position].bytes.withUnsafeMutableBytes { $0.copyMemory(from: bytes) }
@@ -38,7 +41,7 @@ struct LatestValues {
         return true
     }
 
-    /// Removes the values that are not held back, and passes each to `body`.
+    /// Removes the values that are not held back, and passes the identifier and the bytes of each frame to `body`.
     mutating func removeAll(
         except held: IdentifierSet? = nil, _ body: (Int8, UnsafeRawBufferPointer) -> Void
     ) {
@@ -46,7 +49,7 @@ struct LatestValues {
         entries.removeAll { entry in
             guard held?.contains(entry.id) != true else { return false }
             removedByteCount += headerByteCount + entry.bytes.count
-            entry.bytes.withUnsafeBytes { body(entry.id, $0) }
+            entry.bytes.withUnsafeBytes { body(entry.wireID, $0) }
             return true
         }
         byteCount -= removedByteCount
@@ -58,35 +61,6 @@ struct LatestValues {
         guard let position else { return nil }
         let entry = entries.remove(at: position)
         byteCount -= headerByteCount + entry.bytes.count
-        return (entry.id, entry.bytes)
+        return (entry.wireID, entry.bytes)
     }
-}
-
-/// A set of elements' identifiers, 0...127, as plain bits.
-package struct IdentifierSet: Sendable {
-    private var bits: UInt128 = 0
-
-    package init() {}
-
-    var isEmpty: Bool { bits == 0 }
-
-    @inline(__always)
-    package func contains(_ id: Int8) -> Bool { bits & Self.bit(id) != 0 }
-
-    package mutating func insert(_ id: Int8) { bits |= Self.bit(id) }
-
-    package mutating func remove(_ id: Int8) { bits &= ~Self.bit(id) }
-
-    mutating func formUnion(_ other: IdentifierSet) { bits |= other.bits }
-
-    package func forEach(_ body: (Int8) -> Void) {
-        var rest = bits
-        while rest != 0 {
-            body(Int8(rest.trailingZeroBitCount))
-            rest &= rest - 1
-        }
-    }
-
-    @inline(__always)
-    private static func bit(_ id: Int8) -> UInt128 { 1 &<< UInt128(truncatingIfNeeded: id) }
 }

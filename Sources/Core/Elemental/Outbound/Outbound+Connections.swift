@@ -14,10 +14,15 @@ extension Outbound {
         values.removeAll { requeue($0, over: .udp, $1) }
     }
 
-    private mutating func requeue(_ id: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
+    private mutating func requeue(_ wireID: Int8, over transport: Transport, _ bytes: UnsafeRawBufferPointer) {
+        let (id, value) = Self.plain(wireID, bytes)
         do throws(SendRefusal) {
-            _ = try admit(id, over: transport, isLatest: true, length: bytes.count)
-            _ = self[transport].setLatest(id, bytes)
+            _ = try admit(id, over: transport, isLatest: true, length: value.count)
+            if peer.timedValues {
+                _ = self[transport].setLatest(id, as: wireID, bytes)
+            } else {
+                _ = self[transport].setLatest(id, value)
+            }
             self[transport].flush.schedule()
         } catch {
             counts.messagesLost += 1

@@ -72,7 +72,7 @@ extension Outbound {
 
     private mutating func takeLargeLatest() {
         while let (id, value) = stream.takeLatest(longerThan: Envelope.wholeByteCount, holding: pieces?.elements) {
-            appendPieces(id, Data(value))
+            if id < 0 { value.withUnsafeBytes { appendPieces($0) } } else { appendPieces(id, Data(value)) }
         }
     }
 

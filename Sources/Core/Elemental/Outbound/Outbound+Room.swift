@@ -30,6 +30,11 @@ extension Outbound {
         return isCongested ? !isMet(need) : !hasRoom(for: need)
     }
 
+    /// Whether a value may be queued that nobody waits to send.
+    func hasRoom(forCurrent length: Int) -> Bool {
+        hasRoom(for: .pieceRoom(length)) && stream.hasRoom(for: length)
+    }
+
     private func hasRoom(for need: RoomNeed) -> Bool {
         switch need {
         case .room(let length): stream.hasRoom(for: length) && datagrams.hasRoom(for: length)

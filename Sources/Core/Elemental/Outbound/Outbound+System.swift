@@ -13,14 +13,14 @@ extension Outbound {
             if hasPieces {
                 appendPieces(element.rawValue, Data(bytes))
             } else {
-                stream.append(id: element.rawValue, bytes)
+                stream.appendSystem(element, bytes)
             }
         case .tcp:
-            stream.append(id: element.rawValue, bytes)
+            stream.appendSystem(element, bytes)
             // The hello goes before the first piece.
             isPieceNext = false
         case .udp:
-            datagrams.append(id: element.rawValue, bytes)
+            datagrams.appendSystem(element, bytes)
             return datagrams.flush.schedule()
         }
         stream.flush.schedule()
@@ -49,8 +49,8 @@ extension Outbound {
     private mutating func queueLatest() {
         var values = stream.takeLatest()
         values.removeAll { id, bytes in
-            if goesInPieces(id, bytes.count) {
-                appendPieces(id, Data(bytes))
+            if goesInPieces(Self.plain(id, bytes).id, bytes.count) {
+                if id < 0 { appendPieces(bytes) } else { appendPieces(id, Data(bytes)) }
             } else {
                 stream.append(id: id, bytes)
             }

@@ -96,7 +96,7 @@ struct Outbound<Link> {
     }
 
     var messagesWaiting: Int {
-        stream.unwrittenMessageCount + datagrams.unwrittenMessageCount + (pieces?.messageCount ?? 0)
+        stream.unwrittenValueCount + datagrams.unwrittenValueCount + (pieces?.valueCount ?? 0)
     }
     var keptCount: Int { stream.kept.count + datagrams.kept.count }
     var messagesUnsent: Int { counts.messagesLost + messagesWaiting + keptCount }
@@ -107,8 +107,8 @@ extension Outbound {
     /// and the queue stays below all thresholds. This holds for most values of a burst, as an earlier one established.
     @inline(__always)
     mutating func appendClear(_ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !bytes.isEmpty,
-            !peer.lacks(element.id)
+        guard stream.hasClearSpace(for: bytes.count), element.transport == .tcp, !element.latest, !element.timed,
+            !bytes.isEmpty, !peer.lacks(element.id)
         else { return false }
         counts.addMessage(stream.append(id: element.id, bytes))
         return true
@@ -162,8 +162,14 @@ extension Outbound {
     }
 
     /// Queues a value without copying it. Its element uses TCP and is not `latest`.
-    mutating func append(_ element: ElementDefinition, long: Data) throws(SendRefusal) -> Link? {
-        if case .pieces = try admit(element.id, over: .tcp, isLatest: false, length: long.count) {
+    ///
+    /// - Parameter time: when it was measured, of a timed element.
+    mutating func append(
+        _ element: ElementDefinition, long: Data, at time: MeasurementTime? = nil
+    ) throws(SendRefusal) -> Link? {
+        let route = try admit(element.id, over: .tcp, isLatest: false, length: long.count)
+        appendTime(time, of: element.id, inPieces: route == .pieces)
+        if route == .pieces {
             appendPieces(element.id, long)
             counts.addMessage(Envelope.streamByteCount + long.count)
         } else {
@@ -186,9 +192,13 @@ extension Outbound {
     }
 
     /// The same without copying it.
-    mutating func appendCurrent(_ id: Int8, long: Data) {
+    ///
+    /// - Parameter time: when it was measured, of a timed element.
+    mutating func appendCurrent(_ id: Int8, long: Data, at time: MeasurementTime? = nil) {
         stream.flush.schedule()
-        if peer.pieces, long.count > Envelope.wholeByteCount {
+        let inPieces = peer.pieces && long.count > Envelope.wholeByteCount
+        appendTime(time, of: id, inPieces: inPieces)
+        if inPieces {
             appendPieces(id, long)
         } else {
             stream.append(id: id, long: long)
@@ -277,6 +287,7 @@ extension Outbound {
 struct PeerAbilities {
     var emptyValues = false
     var pieces = false
+    var timedValues = false
     /// Elements that the peer does not have, or that the client's role may not read; `nil` if there are none.
     private(set) var missingElements: IdentifierSet?
     /// Whether they are missing because of the client's role.
@@ -297,6 +308,7 @@ struct PeerAbilities {
     mutating func forgetHello() {
         emptyValues = false
         pieces = false
+        timedValues = false
         if !isRestricted { missingElements = nil }
     }
 }

@@ -16,6 +16,9 @@ struct OutboundQueue: @unchecked Sendable {
     private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
+    /// Queued messages of the system, which are no values.
+    private var fullSystemCount = 0
+    private var openSystemCount = 0
     private var latest: LatestValues?
     /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
@@ -38,9 +41,9 @@ struct OutboundQueue: @unchecked Sendable {
     }
     /// A segment that was taken and not written completely: it goes first.
     private var rest: OutboundSegment?
-    /// The last thread that claimed the queue (``claim()``), and the messages that it took.
+    /// The last thread that claimed the queue (``claim()``), and the values that it took.
     private var lastClaim: UInt64 = 0
-    private(set) var claimedMessageCount = 0
+    private(set) var claimedValueCount = 0
     /// Bytes that threads with a claim have written.
     private(set) var directByteCount = 0
 
@@ -67,8 +70,10 @@ struct OutboundQueue: @unchecked Sendable {
     var byteCount: Int {
         @inline(__always) get { fullByteCount + openByteCount + (latest?.byteCount ?? 0) }
     }
-    /// Messages that are not written: queued, or taken.
-    var unwrittenMessageCount: Int { messageCount + claimedMessageCount + (rest?.messageCount ?? 0) }
+    /// Values that are not written: queued, or taken.
+    var unwrittenValueCount: Int {
+        messageCount - fullSystemCount - openSystemCount + claimedValueCount + (rest?.valueCount ?? 0)
+    }
     var messageCount: Int { fullMessageCount + openMessageCount + (latest?.count ?? 0) }
 
     var isEmpty: Bool {
@@ -119,7 +124,13 @@ extension OutboundQueue {
         return size
     }
 
-    /// The same without copying the value into the queue.
+    /// The same for a message of the system.
+    mutating func appendSystem(_ element: SystemElement, _ bytes: UnsafeRawBufferPointer) {
+        append(id: element.rawValue, bytes)
+        openSystemCount += 1
+    }
+
+    /// The same as ``append(id:_:)`` without copying the value into the queue.
     @discardableResult
     mutating func append(id: Int8, long: Data) -> Int {
         if !hasSpace(for: header) { makeSpace(for: header) }
@@ -127,7 +138,9 @@ extension OutboundQueue {
         cursor += header
         openMessageCount += 1
         if let segment = complete() {
-            appendFull(OutboundSegment(segment.buffer, long: long, messageCount: segment.messageCount))
+            appendFull(
+                OutboundSegment(
+                    segment.buffer, long: long, messageCount: segment.messageCount, systemCount: segment.systemCount))
         }
         return header + long.count
     }
@@ -169,10 +182,11 @@ extension OutboundQueue {
     private mutating func complete() -> OutboundSegment? {
         guard openMessageCount > 0, var buffer = buffer.take() else { return nil }
         buffer.moveWriterIndex(forwardBy: openByteCount)
-        let segment = OutboundSegment(buffer, messageCount: openMessageCount)
+        let segment = OutboundSegment(buffer, messageCount: openMessageCount, systemCount: openSystemCount)
         cursor = start
         end = start
         openMessageCount = 0
+        openSystemCount = 0
         endClearSpace()
         return segment
     }
@@ -180,14 +194,15 @@ extension OutboundQueue {
     private mutating func appendFull(_ segment: OutboundSegment) {
         fullByteCount += segment.byteCount
         fullMessageCount += segment.messageCount
+        fullSystemCount += segment.systemCount
         full.append(segment)
     }
 
     /// - Returns: whether it replaced an unsent one.
-    mutating func setLatest(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    mutating func setLatest(_ id: Int8, as wireID: Int8? = nil, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var values = takeLatest()
         defer { latest = values }
-        return values.set(id, bytes)
+        return values.set(id, as: wireID, bytes)
     }
 
     mutating func takeLatest() -> LatestValues {
@@ -224,6 +239,7 @@ extension OutboundQueue {
         guard let segment = full.popFirst() else { return takeOpen() }
         fullByteCount -= segment.byteCount
         fullMessageCount -= segment.messageCount
+        fullSystemCount -= segment.systemCount
         takenMessageCount += UInt64(segment.messageCount)
         return segment
     }
@@ -278,7 +294,7 @@ extension OutboundQueue {
     /// - Returns: `nil` if the claim no longer holds, or more than `most` bytes are queued.
     mutating func takeClaimed(_ claim: UInt64, atMost most: Int = .max) -> OutboundSegment? {
         guard holds(claim), byteCount <= most, let segment = takeSegment() else { return nil }
-        claimedMessageCount = segment.messageCount
+        claimedValueCount = segment.valueCount
         return segment
     }
 
@@ -288,7 +304,7 @@ extension OutboundQueue {
     /// - Returns: whether the loop has to flush.
     mutating func giveBack(_ claim: UInt64, _ segment: OutboundSegment?, mayIdle: Bool) -> Bool {
         guard holds(claim) else { return false }
-        claimedMessageCount = 0
+        claimedValueCount = 0
         if let segment {
             directByteCount &+= segment.writtenByteCount
             if !segment.isComplete { rest = segment }

@@ -9,6 +9,8 @@ struct OutboundSegment {
     private let long: Data?
     /// Messages that this segment completes; the last may be the long one.
     let messageCount: Int
+    /// Those of them that are no values, but the system's own.
+    let systemCount: Int
     let byteCount: Int
     private(set) var writtenByteCount = 0
 
@@ -19,14 +21,16 @@ struct OutboundSegment {
     /// Batched messages of so many bytes are copied rather than passed in a buffer of their own.
     private static let smallByteCount = 1024
 
-    init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int) {
+    init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int, systemCount: Int = 0) {
         self.buffer = buffer
         self.long = long
         self.messageCount = messageCount
+        self.systemCount = systemCount
         byteCount = buffer.readableBytes + (long?.count ?? 0)
     }
 
     var isComplete: Bool { writtenByteCount == byteCount }
+    var valueCount: Int { messageCount - systemCount }
 
     /// The progress of a large value that is sent whole.
     var wholeProgress: PieceAssembler.Progress? {

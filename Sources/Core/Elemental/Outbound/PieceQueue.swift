@@ -7,6 +7,10 @@ import NIOCore
 struct PieceQueue {
     private struct Entry {
         let id: Int8
+        /// The element, or the system's for a value with its time.
+        let wireID: Int8
+        /// Whether it is a value, and not the system's own.
+        let isValue: Bool
         let value: Data
         /// How many messages of the stream are sent before it: among them may be earlier ones of its element.
         let start: UInt64
@@ -31,7 +35,8 @@ struct PieceQueue {
     private var sentByteCount: UInt64 = 0
     private var acknowledgedByteCount: UInt64 = 0
 
-    var messageCount: Int { entries.count }
+    /// Queued values.
+    private(set) var valueCount = 0
     var isEmpty: Bool { entries.isEmpty }
     var isAcknowledged: Bool { unacknowledged.isEmpty }
 
@@ -53,11 +58,18 @@ struct PieceQueue {
 
     /// Adds a value, for which the caller has checked for room.
     ///
-    /// - Parameter id: an element's, or the system's for the last frame of a connection.
-    mutating func append(_ id: Int8, _ value: Data, after start: UInt64) {
+    /// - Parameters:
+    ///   - id: an element's, or the system's for the last frame of a connection.
+    ///   - wireID: the identifier of a small value's frame.
+    ///   - isValue: whether it counts as a value, if it is an element's.
+    mutating func append(
+        _ id: Int8, as wireID: Int8? = nil, isValue: Bool = true, _ value: Data, after start: UInt64
+    ) {
         if id >= 0 { elements.insert(id) }
         byteCount += value.count
-        entries.append(Entry(id: id, value: value, start: start))
+        let isValue = isValue && id >= 0
+        if isValue { valueCount += 1 }
+        entries.append(Entry(id: id, wireID: wireID ?? id, isValue: isValue, value: value, start: start))
     }
 
     /// The next piece. The caller has checked that one may be sent.
@@ -70,7 +82,7 @@ struct PieceQueue {
         buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: headerByteCount) { bytes in
             guard let base = bytes.baseAddress else { return 0 }
             if isSmall {
-                Envelope.writeStreamHeader(id: first.id, length: size, to: base)
+                Envelope.writeStreamHeader(id: first.wireID, length: size, to: base)
             } else {
                 Piece.writeHeader(id: first.id, total: total, offset: first.offset, byteCount: size, to: base)
             }
@@ -87,9 +99,11 @@ struct PieceQueue {
         let isLast = first.offset + size == total
         if isLast {
             entries.removeFirst()
+            if first.isValue { valueCount -= 1 }
             if first.id >= 0, !entries.contains(where: { $0.id == first.id }) { elements.remove(first.id) }
         }
-        return OutboundSegment(buffer, long: long, messageCount: isLast ? 1 : 0)
+        let count = isLast ? 1 : 0
+        return OutboundSegment(buffer, long: long, messageCount: count, systemCount: first.isValue ? 0 : count)
     }
 
     /// - Parameter count: the bytes of pieces that the peer has received since the connection began, modulo 2^32.
@@ -112,4 +126,33 @@ struct PieceQueue {
         }
         return progress
     }
+}
+
+/// A set of elements' identifiers, 0...127, as plain bits.
+package struct IdentifierSet: Sendable {
+    private var bits: UInt128 = 0
+
+    package init() {}
+
+    var isEmpty: Bool { bits == 0 }
+
+    @inline(__always)
+    package func contains(_ id: Int8) -> Bool { bits & Self.bit(id) != 0 }
+
+    package mutating func insert(_ id: Int8) { bits |= Self.bit(id) }
+
+    package mutating func remove(_ id: Int8) { bits &= ~Self.bit(id) }
+
+    mutating func formUnion(_ other: IdentifierSet) { bits |= other.bits }
+
+    package func forEach(_ body: (Int8) -> Void) {
+        var rest = bits
+        while rest != 0 {
+            body(Int8(rest.trailingZeroBitCount))
+            rest &= rest - 1
+        }
+    }
+
+    @inline(__always)
+    private static func bit(_ id: Int8) -> UInt128 { 1 &<< UInt128(truncatingIfNeeded: id) }
 }

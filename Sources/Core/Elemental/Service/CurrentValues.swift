@@ -24,6 +24,8 @@ struct CurrentValues {
 
     private(set) var table: ElementTable
     private var values: [Value?] = Array(repeating: nil, count: Int(Int8.max) + 1)
+    /// When the values of timed elements were measured.
+    private var times: [Int8: MeasurementTime] = [:]
     private let policy: SecurityPolicy
     private var tables: [Role: ElementTable] = [:]
 
@@ -49,7 +51,10 @@ struct CurrentValues {
 
     mutating func use(_ table: ElementTable) {
         tables.removeAll()
-        for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] { values[Int(id)] = nil }
+        for id in ids where table.catalogue[id: id] != self.table.catalogue[id: id] {
+            values[Int(id)] = nil
+            times[id] = nil
+        }
         self.table = table
     }
 
@@ -69,16 +74,28 @@ struct CurrentValues {
         }
     }
 
+    /// When the value was measured that has just been set; `nil` if nobody says so.
+    mutating func setTime(of id: Int8, _ time: MeasurementTime?) {
+        if time != nil || !times.isEmpty { times[id] = time }
+    }
+
     mutating func clear(_ id: Int8) -> Bool {
         values[Int(id)].take() != nil
     }
-}
 
-extension Outbound {
-    mutating func appendCurrent(_ id: Int8, _ value: CurrentValues.Value) {
-        switch value {
-        case .bytes(let bytes): bytes.withUnsafeBytes { appendCurrent(id, $0) }
-        case .long(let data): appendCurrent(id, long: data)
+    /// Queues an element's value, if there is one.
+    func queue(_ id: Int8, in outbound: inout Outbound<Connection>) {
+        switch values[Int(id)] {
+        case nil: break
+        case .long(let data): outbound.appendCurrent(id, long: data, at: times[id])
+        case .bytes(let bytes):
+            bytes.withUnsafeBytes { bytes in
+                if outbound.peer.timedValues, let time = times[id] {
+                    TimedValue.bytes(id, time, bytes).withUnsafeBytes { outbound.appendCurrent(timed: $0) }
+                } else {
+                    outbound.appendCurrent(id, bytes)
+                }
+            }
         }
     }
 }

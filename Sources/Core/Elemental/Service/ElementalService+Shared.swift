@@ -73,9 +73,7 @@ extension ElementalService.Shared {
     func greet(_ device: ElementalDevice) {
         current.withLock { values in
             device.outbound.withLock { outbound in
-                for id in values.ids where !outbound.peer.lacks(id) {
-                    if let value = values[id] { outbound.appendCurrent(id, value) }
-                }
+                for id in values.ids where !outbound.peer.lacks(id) { values.queue(id, in: &outbound) }
             }
         }
     }
@@ -91,8 +89,8 @@ extension ElementalService.Shared {
                 // A peer that sends refused values and reads nothing gets no answers, so that our memory does not grow.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }
                 bytes.withUnsafeBytes { outbound.appendSystem(.refused, $0) }
-                guard let value = values[id], outbound.stream.hasRoom(for: value.byteCount) else { return }
-                outbound.appendCurrent(id, value)
+                guard let value = values[id], outbound.hasRoom(forCurrent: value.byteCount) else { return }
+                values.queue(id, in: &outbound)
             }
         }
     }

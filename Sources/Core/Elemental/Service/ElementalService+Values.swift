@@ -142,7 +142,7 @@ extension ElementalService {
     /// Copies a value, encoded once, into each device's queue.
     @usableFromInline
     func broadcast(
-        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer
+        _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil
     ) -> Result<[SendFailure], ElementalError> {
         guard element.access.contains(.read) else {
             guard shared.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
@@ -153,16 +153,21 @@ extension ElementalService {
         }
         // The queues share a long value.
         let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
+        let time = element.timed ? time ?? .now : nil
+        let timed = long == nil ? time.map { TimedValue.bytes(element.id, $0, bytes) } : nil
         // The lock is held until the value is queued everywhere. Otherwise, of two values set concurrently, a device
         // might keep a different one than this service.
         return shared.current.withLock { current in
             guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
             if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
+            current.setTime(of: element.id, time)
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
                 do throws(SendRefusal) {
                     if let long {
-                        try device.queue(element, long: long)
+                        try device.queue(element, long: long, at: time)
+                    } else if let timed {
+                        try device.queue(element, timed: timed)
                     } else {
                         try device.queue(element, bytes)
                     }

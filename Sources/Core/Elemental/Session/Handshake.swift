@@ -18,6 +18,8 @@ struct Handshake {
         case piecesTaken
         case refused(Int8, ValueRefusal)
         case datagramSecret([UInt8])
+        case clock(ClockFrame)
+        case timedValue
         /// A frame that has no meaning at this point: count it and continue.
         case unknown
         /// A frame whose payload does not fit its identifier: count it and continue.
@@ -86,6 +88,13 @@ struct Handshake {
             return .refused(id, refusal)
         case (.datagramSecret, _):
             return .datagramSecret(Array(value))
+        case (.clock, _):
+            guard hasHello else { return .unknown }
+            let kind: ClockFrame.Kind = peer == .client ? .request : .answer
+            guard let frame = ClockFrame(wireBytes: value), frame.kind == kind else { return .malformed }
+            return .clock(frame)
+        case (.timedValue, _):
+            return hasHello ? .timedValue : .unknown
         case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client),
             (.refused, .client), (.admission, _):
             return .unknown

@@ -54,6 +54,10 @@ final class Receiver {
     private let progress: ProgressReporter
     private var throttle: Throttle?
     private var unknownInARow = 0
+    /// When the value being delivered was measured, in microseconds of the peer's clock, if it says so.
+    private var time: Int64?
+    /// When the next value of an element was measured, where the peer has said so ahead.
+    private var timesAhead: [Int8: Int64] = [:]
 
     init(_ device: ElementalDevice, _ table: ElementTable, _ progress: ProgressReporter) {
         self.device = device
@@ -171,7 +175,10 @@ final class Receiver {
             return
         }
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
-        if rule.pointee.hasChoices, !table.isChoice(id, value.bytes) { return reject(id, .notAChoice, for: owner) }
+        if rule.pointee.isSpecial {
+            if rule.pointee.hasChoices, !table.isChoice(id, value.bytes) { return reject(id, .notAChoice, for: owner) }
+            if rule.pointee.isTimed { noteTime(of: id) }
+        }
         counts.messagesReceived += 1
         // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
         // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
@@ -195,6 +202,40 @@ final class Receiver {
     private func reject(_ id: Int8, _ reason: ValueRefusal.Reason, for owner: any ReceiverOwner) {
         counts.messagesRejected += 1
         owner.refuse(id, reason)
+    }
+
+    /// Receives a value with its time: see ``TimedValue``.
+    func receiveTimed(_ bytes: UnsafeRawBufferPointer, isDatagram: Bool, for owner: any ReceiverOwner) {
+        guard let value = TimedValue(wireBytes: bytes), !(value.isAhead && isDatagram) else {
+            return counts.messagesMalformed += 1
+        }
+        if value.isAhead {
+            guard rules[Int(value.id)].isTimed else { return counts.messagesUnknown += 1 }
+            return timesAhead[value.id] = value.time
+        }
+        // The stream's limit does not hold for the system's frames.
+        if value.value.count > device.limits.maximumValueByteCount {
+            let text = "element \(value.id) has \(value.value.count) bytes; the limit is \(device.limits.maximumValueByteCount)"
+            return violate(WireError(.valueTooLarge, text), for: owner)
+        }
+        time = value.time
+        deliver(value.id, ReceivedBytes(value.value, isDatagram: isDatagram), for: owner)
+        time = nil
+    }
+
+    @inline(never)
+    private func noteTime(of id: Int8) {
+        // A handler that has been added meanwhile gets the value before this one, with its time.
+        if own.isStale { refreshOwn() }
+        if shared.isStale { shared.refresh(at: shared.table.version) }
+        var time = time ?? timesAhead.removeValue(forKey: id)
+        device.state.withLock { state in
+            if let peerTime = time, !state.isPlausible(peerTime) {
+                time = nil
+                state.inbound.statistics.timesRejected += 1
+            }
+            state.inbound.times[id] = time
+        }
     }
 
     @inline(never)

@@ -58,12 +58,12 @@ final class Sender {
         didFlush(pending)
     }
 
-    /// - Returns: the number of messages that were being written.
+    /// - Returns: the number of values that were being written.
     func stop() -> Int {
         defer { outgoing = nil }
         isOver = true
         didFlush = { _ in }
-        return outgoing?.messageCount ?? 0
+        return outgoing?.valueCount ?? 0
     }
 
     /// Queues a system frame; the caller makes sure that a flush follows.

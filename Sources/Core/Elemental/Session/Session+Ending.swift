@@ -105,6 +105,7 @@ extension Session {
 
     private func stopSending(_ reason: DisconnectReason) {
         watchdog.stop()
+        clockTimer?.cancel()
         // Only a connection that was ready gets a replacement.
         let willReconnect = isReady && owner?.sessionIsClosing(self, reason) == true
         device.outbound.withLock { $0.close(reason, willReconnect: willReconnect) }

@@ -5,8 +5,8 @@ import NIOCore
 extension Session {
     /// Acts on a system element.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
-        // Only pings may be sent in datagrams: everything else depends on the order of the stream.
-        if transport == .udp, id != SystemElement.ping.rawValue, id != SystemElement.pong.rawValue {
+        // What is not sent in datagrams depends on the order of the stream.
+        if transport == .udp, !SystemElement.ofDatagrams.contains(id) {
             receiver.counts.messagesUnknown += 1
             return
         }
@@ -25,6 +25,7 @@ extension Session {
             device.outbound.withLock { outbound in
                 outbound.peer.emptyValues = hello.features.contains(.emptyValues)
                 outbound.peer.pieces = hello.features.contains(.pieces)
+                outbound.peer.timedValues = hello.features.contains(.timedValues)
             }
             if awaitsName { return }
             answer(hello)
@@ -53,6 +54,10 @@ extension Session {
             for handler in device.handlers.refusalHandlers { handler(element, refusal, device) }
         case .datagramSecret(let secret):
             receiveDatagramSecret(secret)
+        case .clock(let frame):
+            receive(frame)
+        case .timedValue:
+            return receiver.receiveTimed(value, isDatagram: transport == .udp, for: self)
         case .unknown:
             receiver.counts.messagesUnknown += 1
         case .malformed:
@@ -72,6 +77,7 @@ extension Session {
         owner?.session(self, received: hello)
         updateDatagramState()
         startHeartbeat()
+        startClock()
     }
 
     private func answerPing(_ value: UnsafeRawBufferPointer, over transport: Transport) {
@@ -86,8 +92,14 @@ extension Session {
         let connection = Connection(channel: channel, handler: self)
         self.connection = connection
         shareDatagrams()
+        // Another connection may be to another machine.
+        device.state.withLock { state in
+            state.identity.clock = nil
+            state.inbound.times = [:]
+        }
         device.outbound.withLock { $0.open(connection, hasHello: handshake.hasHello) }
         startHeartbeat()
+        startClock()
         owner?.sessionIsReady(self)
     }
 

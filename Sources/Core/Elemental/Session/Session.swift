@@ -32,6 +32,9 @@ final class Session: ChannelDuplexHandler {
     private var wantsFlush = false
     private var wantsRead = false
     private var hasStarted = false
+    /// `nil` until the peer is known to exchange times.
+    var clock: ClockExchange?
+    var clockTimer: Scheduled<Void>?
     let wakefulness: (any Wakefulness)?
     var connection: Connection?
 
@@ -178,7 +181,8 @@ final class Session: ChannelDuplexHandler {
         }
         _ = DatagramDecoder.decode(content) { id, _, value in
             // A newer value of it was received, unless that was of another element.
-            if !isNewest, id >= 0, receiver.table.catalogue[id: id]?.latest == true {
+            let element = id == SystemElement.timedValue.rawValue ? TimedValue(wireBytes: value)?.id : id
+            if !isNewest, let element, element >= 0, receiver.table.catalogue[id: element]?.latest == true {
                 receiver.counts.messagesOutdated += 1
             } else {
                 receiveDatagram(id, value)

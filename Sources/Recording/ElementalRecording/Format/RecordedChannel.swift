@@ -35,6 +35,7 @@ struct RecordedChannel {
         }
         if let step = element.step { metadata.append(("step", String(step))) }
         if element.latest { metadata.append(("latest", "true")) }
+        if element.timed { metadata.append(("timed", "true")) }
         if element.kind != .state { metadata.append(("kind", element.kind.name)) }
         if !element.choices.isEmpty {
             let choices = element.choices.map { choice in
@@ -81,7 +82,8 @@ extension RecordedChannel {
         return try? ElementDefinition(
             id: id, name: name, type: type, transport: transport, unit: entries["unit"] ?? "", range: range,
             step: step, choices: choices, access: access, latest: entries["latest"] == "true",
-            kind: ElementKind.allCases.first { $0.name == entries["kind"] } ?? .state)
+            kind: ElementKind.allCases.first { $0.name == entries["kind"] } ?? .state, timed: entries["timed"] == "true"
+        )
     }
 
     private static func choices(_ text: String, _ type: ElementType) -> [ElementChoice]? {

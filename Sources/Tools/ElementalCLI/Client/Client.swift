@@ -58,12 +58,12 @@ struct Client: Sendable {
             timeout: output.limit, limits: settings.limits, security: settings.access.security,
             latency: settings.latency, reconnection: settings.reconnection, logger: output.logger)
         let configure: @Sendable (ElementalDevice) -> Void = { device in
-            if settings.wantsValues { values.withLock { $0 = device.values { arrivalTimes.note($0, $1) } } }
+            if settings.wantsValues { values.withLock { $0 = device.values { arrivalTimes.note($0, $1, from: $2) } } }
             if settings.wantsValues { events.withLock { $0 = device.events() } }
             transfers.follow(device)
             if let onValue = settings.onValue {
                 device.onAnyValue { element, value, _ in
-                    arrivalTimes.note(element, value)
+                    arrivalTimes.note(element, value, from: device)
                     onValue()
                 }
             }

@@ -57,13 +57,15 @@ extension ElementDefinition {
         return [
             ("id", .integer(Int(id))), ("element", .string(name)), ("type", .string(type.name)),
             ("transport", .string(transport.rawValue)), ("access", .string(access.abbreviation)),
-            ("latest", .bool(latest)), ("kind", .string(kind.name)), ("unit", .string(unit)), ("range", range ?? .null),
-            ("step", step.map(number) ?? .null), ("choices", choicesJSON),
+            ("latest", .bool(latest)), ("timed", .bool(timed)), ("kind", .string(kind.name)), ("unit", .string(unit)),
+            ("range", range ?? .null), ("step", step.map(number) ?? .null), ("choices", choicesJSON),
         ]
     }
 
     fileprivate func row(_ value: ElementValue?) -> [Styled] {
-        let access = access.abbreviation + (latest ? " latest" : "") + (kind == .state ? "" : " \(kind.name)")
+        let access =
+            access.abbreviation + (latest ? " latest" : "") + (timed ? " timed" : "")
+            + (kind == .state ? "" : " \(kind.name)")
         return [Styled(String(id), .faint), Styled(name)]
             + [type.name, transport.rawValue, access].map { Styled($0, .faint) }
             + [limits, unit, value.map(beginning) ?? ""].map { Styled($0) }

@@ -5,17 +5,32 @@ import Support
 struct ArrivedValue: Sendable {
     let element: ElementDefinition
     let value: ElementValue
-    /// Seconds since 1970.
+    /// When it arrived or, if the other end says so, was measured, in seconds since 1970.
     let time: Double
+    /// By how many seconds the time of measurement may be wrong; `nil` for that of arrival.
+    let timeError: Double?
 
-    init(_ element: ElementDefinition, _ value: ElementValue, time: Double = WallClock.seconds) {
+    init(
+        _ element: ElementDefinition, _ value: ElementValue, time: Double = WallClock.seconds, timeError: Double? = nil
+    ) {
         self.element = element
         self.value = value
         self.time = time
+        self.timeError = timeError
+    }
+
+    /// The value that a handler was called with, or the newest one.
+    init(_ element: ElementDefinition, _ value: ElementValue, from device: ElementalDevice) {
+        if element.timed, let received = device.time(of: element) {
+            self.init(element, value, time: received.secondsHere, timeError: received.error / .seconds(1))
+        } else {
+            self.init(element, value)
+        }
     }
 
     var members: JSONText.Members {
         [("element", .string(element.name))] + element.members(value) + [("time", JSONText(time))]
+            + (timeError.map { [("timeError", JSONText(($0 * 1e6).rounded(.up) / 1e6))] } ?? [])
     }
 }
 
@@ -23,19 +38,20 @@ struct ArrivedValue: Sendable {
 ///
 /// Values wait in a stream while the reader of the output is slow; here their times can be looked up meanwhile.
 final class ArrivalTimes: Sendable {
-    private let times = Locked<[Int8: Double]>([:])
+    private let times = Locked<[Int8: (time: Double, error: Double?)]>([:])
 
     @discardableResult
-    func note(_ element: ElementDefinition, _ value: ElementValue) -> ArrivedValue {
-        let arrived = ArrivedValue(element, value)
-        times.withLock { $0[element.id] = arrived.time }
+    func note(_ element: ElementDefinition, _ value: ElementValue, from device: ElementalDevice) -> ArrivedValue {
+        let arrived = ArrivedValue(element, value, from: device)
+        times.withLock { $0[element.id] = (arrived.time, arrived.timeError) }
         return arrived
     }
 
     func newest(_ element: ElementDefinition, of device: ElementalDevice) -> ArrivedValue? {
         guard let value = device.value(of: element) else { return nil }
         // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.
-        return ArrivedValue(element, value, time: times.withLock { $0[element.id] } ?? WallClock.seconds)
+        let known = times.withLock { $0[element.id] }
+        return ArrivedValue(element, value, time: known?.time ?? WallClock.seconds, timeError: known?.error)
     }
 }
 

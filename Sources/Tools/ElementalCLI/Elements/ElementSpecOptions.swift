@@ -7,12 +7,13 @@ import ElementalWire
 /// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
 struct ElementSpecOptions: Sendable {
     static let form =
-        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:rw|:ro|:wo][:momentary|:urgent]"
+        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:timed][:rw|:ro|:wo][:momentary|:urgent]"
         + "[:readers ROLE][:writers ROLE]"
 
     private(set) var transport: Transport?
     private(set) var access: Access?
     private(set) var latest = false
+    private(set) var timed = false
     private(set) var range: ClosedRange<Double>?
     private(set) var step: Double?
     private(set) var unit: String?
@@ -35,6 +36,9 @@ struct ElementSpecOptions: Sendable {
             case "latest" where word == "latest":
                 guard !latest else { throw Self.repeated(word) }
                 latest = true
+            case "timed" where word == "timed":
+                guard !timed else { throw Self.repeated(word) }
+                timed = true
             case "step": try set(\.step, try Self.number(argument, type, in: word), word)
             case "unit":
                 guard !argument.isEmpty else { throw ValidationError(word, "needs a unit, such as 'unit m/s'") }
@@ -46,7 +50,7 @@ struct ElementSpecOptions: Sendable {
                 guard let dots = word.firstRange(of: "...") else {
                     throw ValidationError(
                         word,
-                        "is none of udp, latest, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
+                        "is none of udp, latest, timed, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
                             + "'choices A,B…', 'readers ROLE' and 'writers ROLE'")
                 }
                 // A vector's range is that of each component, which is a float.

@@ -1,4 +1,4 @@
-import CScheduling
+import CLinux
 import Support
 
 /// A shell command that runs as a child process in a process group of its own.
@@ -115,7 +115,7 @@ final class CommandProcess: Sendable {
             state.withLock { ($0.input, $0.isOver) = (nil, true) }
             Descriptor.close(pipes.input.write)
         }
-        let ending = cscheduling_open_process(pid)
+        let ending = clinux_open_process(pid)
         defer {
             closeInput()
             for descriptor in [pipes.output.read, pipes.errors.read, ending] where descriptor >= 0 {

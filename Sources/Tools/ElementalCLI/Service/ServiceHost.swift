@@ -47,7 +47,7 @@ struct ServiceHost: Sendable {
             // On the event loop, before the device's first value is delivered.
             let next: Item =
                 if case .deviceConnected(let device) = event {
-                    .device(device, showsValues && mayReport() ? device.values { ArrivedValue($0, $1) } : nil)
+                    .device(device, showsValues && mayReport() ? device.values { ArrivedValue($0, $1, from: $2) } : nil)
                 } else {
                     .event(event)
                 }

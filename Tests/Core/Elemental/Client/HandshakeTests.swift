@@ -25,6 +25,8 @@ struct HandshakeTests {
         case .piecesTaken: "taken"
         case .refused(let id, _): "refused \(id)"
         case .datagramSecret(let secret): "secret \(secret.count)"
+        case .clock(let frame): "clock \(frame.kind)"
+        case .timedValue: "timed value"
         case .unknown: "unknown"
         case .malformed: "malformed"
         }

@@ -1,4 +1,4 @@
-import CScheduling
+import CLinux
 import ElementalWire
 import Foundation
 import Glibc
@@ -167,8 +167,8 @@ struct LowestLatencyTests {
         // By itself the system moves it there too, but hardly each time.
         let moved = await Task.detached {
             (0..<100).count { _ in
-                let core = cscheduling_core()
-                return cscheduling_leave_core() && cscheduling_core() != core
+                let core = clinux_core()
+                return clinux_leave_core() && clinux_core() != core
             }
         }.value
         if isAlone { #expect(moved == 0) } else { #expect(moved > 50) }

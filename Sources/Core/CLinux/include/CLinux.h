@@ -1,20 +1,24 @@
-/// What Swift's module of the C library leaves out: on which of the machine's cores a thread runs, and when a process ends.
-#ifndef CSCHEDULING_H
-#define CSCHEDULING_H
+/// What Swift's module of the C library leaves out: on which of the machine's cores a thread runs, when a process ends, and
+/// whether the clock is right.
+#ifndef CLINUX_H
+#define CLINUX_H
 
 #include <stdbool.h>
 
 /// The number of the core on which the calling thread runs, at this moment; negative if it is not known.
-int cscheduling_core(void);
+int clinux_core(void);
 
 /// Moves the calling thread to another core that it may use; later the system may move it as it likes.
 ///
 /// Returns false if there is none, or where a program cannot choose.
-bool cscheduling_leave_core(void);
+bool clinux_leave_core(void);
 
 /// A descriptor that is readable once the process has ended. The caller closes it.
 ///
 /// Returns a negative number where the system has none: before Linux 5.3, and elsewhere.
-int cscheduling_open_process(int process);
+int clinux_open_process(int process);
+
+/// Whether something, such as NTP, keeps the machine's time of day right. Always true where the system does not tell.
+bool clinux_is_clock_synchronised(void);
 
 #endif

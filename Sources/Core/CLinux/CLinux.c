@@ -2,19 +2,20 @@
 #define _GNU_SOURCE
 #endif
 
-#include "CScheduling.h"
+#include "CLinux.h"
 
 #ifdef __linux__
 
 #include <sched.h>
 #include <sys/syscall.h>
+#include <sys/timex.h>
 #include <unistd.h>
 
-int cscheduling_core(void) { return sched_getcpu(); }
+int clinux_core(void) { return sched_getcpu(); }
 
-bool cscheduling_leave_core(void) {
+bool clinux_leave_core(void) {
     cpu_set_t all, others;
-    int core = cscheduling_core();
+    int core = clinux_core();
     // On a machine with more cores than a set has bits this fails.
     if (core < 0 || sched_getaffinity(0, sizeof(all), &all) != 0) return false;
     others = all;
@@ -25,17 +26,25 @@ bool cscheduling_leave_core(void) {
     return true;
 }
 
-int cscheduling_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+int clinux_open_process(int process) { return (int)syscall(SYS_pidfd_open, process, 0); }
+
+bool clinux_is_clock_synchronised(void) {
+    struct timex state = {0};
+    int status = adjtimex(&state);
+    return status >= 0 && status != TIME_ERROR;
+}
 
 #else
 
-int cscheduling_core(void) { return -1; }
+int clinux_core(void) { return -1; }
 
-bool cscheduling_leave_core(void) { return false; }
+bool clinux_leave_core(void) { return false; }
 
-int cscheduling_open_process(int process) {
+int clinux_open_process(int process) {
     (void)process;
     return -1;
 }
+
+bool clinux_is_clock_synchronised(void) { return true; }
 
 #endif

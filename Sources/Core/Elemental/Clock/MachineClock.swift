@@ -1,0 +1,45 @@
+import CLinux
+import ElementalWire
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Darwin)
+import Darwin
+#endif
+
+/// What this machine's clocks show at one moment.
+struct MachineClock: Hashable {
+    /// Nanoseconds since the machine's start, sleep included. Setting the time of day does not change it.
+    var time: Int64
+    /// Nanoseconds from ``time`` to those since 1970; 0 if nothing keeps the time of day right.
+    var anchor: Int64
+    /// How many milliseconds the machine has slept since its start; wraps around.
+    var slept: UInt32
+
+    static var now: MachineClock {
+        // One after the other, so that little time lies between them.
+        let (asleep, time, day) = (slept, nanoseconds(elapsed), nanoseconds(CLOCK_REALTIME))
+        return MachineClock(time: time, anchor: clinux_is_clock_synchronised() ? day - time : 0, slept: asleep)
+    }
+
+    /// Only ``slept``.
+    static var slept: UInt32 {
+        let time = nanoseconds(elapsed)
+        return UInt32(truncatingIfNeeded: (time - nanoseconds(awake)) / 1_000_000)
+    }
+
+    /// Only ``time``.
+    static var time: Int64 { nanoseconds(elapsed) }
+
+    #if os(Linux)
+    private static let (elapsed, awake) = (CLOCK_BOOTTIME, CLOCK_MONOTONIC)
+    #else
+    private static let (elapsed, awake) = (CLOCK_MONOTONIC, CLOCK_UPTIME_RAW)
+    #endif
+
+    private static func nanoseconds(_ clock: clockid_t) -> Int64 {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+    }
+}

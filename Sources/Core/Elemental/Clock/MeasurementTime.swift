@@ -1,0 +1,58 @@
+import ElementalWire
+import Support
+
+/// A moment on this machine's clock, in microseconds: when a value was measured.
+///
+/// The clock has run since the machine was started, also while it slept, and setting the time of day does not change it.
+public struct MeasurementTime: Sendable, Hashable, Comparable {
+    /// Microseconds since the machine was started; negative before that.
+    public var microseconds: Int64
+
+    /// A moment so many microseconds after the machine was started.
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+
+    /// This moment.
+    public static var now: MeasurementTime { MeasurementTime(microseconds: MachineClock.time / 1000) }
+
+    /// A moment of the time of day that this machine shows now.
+    ///
+    /// - Parameter seconds: seconds since 1970.
+    public init(secondsSince1970 seconds: Double) {
+        let now = MeasurementTime.now
+        let ago = (WallClock.seconds - seconds) * 1_000_000
+        microseconds = now.microseconds &- (Int64(exactly: ago.rounded()) ?? 0)
+    }
+
+    public static func < (a: MeasurementTime, b: MeasurementTime) -> Bool { a.microseconds < b.microseconds }
+}
+
+/// When a received value was measured, by what is known of the other end's clock.
+///
+/// It is what the other end says: nothing that has to be safe may depend on it.
+public struct ReceivedTime: Sendable, Hashable {
+    /// The moment on this machine's clock.
+    public let time: MeasurementTime
+    /// The most by which ``time`` is wrong, if the other end is honest.
+    public let error: Duration
+    /// The moment in seconds since 1970, in whole microseconds; `nil` if neither machine's time of day is kept right.
+    public let secondsSince1970: Double?
+
+    /// The same by this machine's time of day if nothing keeps any right.
+    package var secondsHere: Double {
+        let ago = MeasurementTime.now.microseconds &- time.microseconds
+        return secondsSince1970 ?? Double(Int64(WallClock.nanoseconds / 1000) &- ago) / 1_000_000
+    }
+}
+
+extension TimedValue {
+    /// The bytes of a value behind its header.
+    static func bytes(_ id: Int8, _ time: MeasurementTime, _ value: UnsafeRawBufferPointer) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: headerByteCount + value.count) { buffer, count in
+            let bytes = UnsafeMutableRawBufferPointer(buffer)
+            guard let base = bytes.baseAddress else { return }
+            writeHeader(id: id, time: time.microseconds, to: base)
+            UnsafeMutableRawBufferPointer(rebasing: bytes[headerByteCount...]).copyMemory(from: value)
+            count = bytes.count
+        }
+    }
+}

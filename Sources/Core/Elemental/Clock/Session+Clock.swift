@@ -1,0 +1,50 @@
+import ElementalWire
+import NIOCore
+
+extension Session {
+    /// How long a client waits before it asks again, while values carry times.
+    private static let clockInterval = TimeAmount.seconds(1)
+
+    /// Begins to exchange times with a peer that is ready and has announced it.
+    func startClock() {
+        guard isReady, isOpen, clock == nil, handshake.hasHello, device.hello?.features.contains(.clock) == true else {
+            return
+        }
+        clock = ClockExchange()
+        if device.role == .service { askForTime() }
+    }
+
+    /// A client's request. Nobody needs its answer if the connection has no room for it.
+    private func askForTime() {
+        guard isOpen else { return }
+        let isPaused = device.isPaused
+        if !isPaused, let request = clock?.request(at: .now, nonce: .random(in: .min ... .max)) { queue(request) }
+        guard clockTimer == nil, isPaused || receiver.table.usesTimes else { return }
+        clockTimer = device.eventLoop.assumeIsolated().scheduleTask(in: Self.clockInterval) { [self] in
+            clockTimer = nil
+            batch { askForTime() }
+        }
+    }
+
+    func receive(_ frame: ClockFrame) {
+        switch frame.kind {
+        case .request:
+            guard clock != nil else { return receiver.counts.messagesUnknown += 1 }
+            // A client that asks and reads nothing costs no more than a look.
+            guard device.outbound.withLock({ $0.stream.hasRoom(for: ClockFrame.byteCount) }),
+                let answer = clock?.answer(frame, at: .now)
+            else { return }
+            queue(answer)
+        case .answer:
+            guard clock?.take(frame, at: .now) == true else { return receiver.counts.messagesUnknown += 1 }
+            if let count = clock?.count, count < ClockExchange.firstCount { askForTime() }
+        }
+        guard let clock else { return }
+        device.state.withLock { $0.identity.clock = clock.known }
+    }
+
+    private func queue(_ frame: ClockFrame) {
+        let bytes = frame.wireBytes
+        device.outbound.withLock { outbound in bytes.withUnsafeBytes { _ = outbound.appendAnswer(.clock, $0) } }
+    }
+}
