@@ -26,7 +26,7 @@ package final class ServiceMetrics: Sendable {
     /// in their order.
     package func note(_ event: FollowerEvent) {
         switch event {
-        case .value(let key, let element, let value):
+        case .value(let key, let element, let value, _):
             let time = now()
             services.withLock { $0[key]?.note(element.id, value, at: time) }
         case .roundTrip(let key, let duration): services.withLock { $0[key]?.roundTrips.add(duration) }

@@ -46,7 +46,7 @@ final class FollowerLog: Sendable {
     /// The values of an element.
     func values(of key: ServiceKey, _ element: some AnyElement) -> [ElementValue] {
         events.compactMap { event in
-            if case .value(key, element.definition, let value) = event { value } else { nil }
+            if case .value(key, element.definition, let value, _) = event { value } else { nil }
         }
     }
 

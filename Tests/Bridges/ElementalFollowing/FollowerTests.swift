@@ -122,7 +122,7 @@ struct FollowerTests {
             let last = try #require(log.events.lastIndex { if case .state = $0 { true } else { false } })
             #expect(
                 log.events[last...].allSatisfy {
-                    if case .value(_, let element, _) = $0 { Rover.newer.contains(element) } else { true }
+                    if case .value(_, let element, _, _) = $0 { Rover.newer.contains(element) } else { true }
                 })
             await second.stop()
         }

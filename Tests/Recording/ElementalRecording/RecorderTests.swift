@@ -21,7 +21,7 @@ struct RecorderTests {
         Element<UInt64>(7, "UInt64"), Element<Float>(8, "Speed", unit: "m/s", range: 0.1...0.7, access: .read),
         Element<Double>(9, "Double", transport: .udp), Element<String>(10, "Note"),
         Element<Data>(11, "Picture"), Element<Bool>(12, "Camera", latest: true), Element<Vector2>(13, "Aim"),
-        Element<Vector3>(14, "Motion", transport: .udp, range: -2...3e38), Element<Vector4>(15, "Quaternion"),
+        Element<Vector3>(14, "Motion", transport: .udp, range: -2...3e38), Element<Vector4>(15, "Quaternion").withTimes,
         Element<Matrix4x4>(16, "Pose"), Element<String>(127, "Reset", choices: ["slow", "fa\\st"], access: .write),
     ]
 
@@ -90,6 +90,31 @@ struct RecorderTests {
 
     static func values(_ items: [RecordedItem]) -> [RecordedValue] {
         items.compactMap { if case .value(let value) = $0.content { value } else { nil } }
+    }
+
+    @Test("a value whose time is known was published when it was measured, others when they were recorded")
+    func publishTime() async throws {
+        try await withFolder { folder in
+            let path = "\(folder)/test.mcap"
+            let recorder = try await Recorder(path: path, options: Self.options())
+            Self.connect(recorder)
+            let ago = MeasurementTime(microseconds: MeasurementTime.now.microseconds - 2_000_000)
+            let element = try #require(Self.elements["Quaternion"])
+            let measured = ReceivedTime(time: ago, error: .zero, secondsSince1970: nil)
+            recorder.note(.value(Self.rover, element, .float4([1, 2, 3, 4]), at: measured))
+            try Self.add(.float4([1, 2, 3, 4]), "Quaternion", to: recorder)
+            _ = await recorder.finish()
+            var cursor = MCAPCursor(try RecordingFile(reading: path))
+            var ages: [UInt64] = []
+            while let record = try cursor.next() {
+                guard case .message(let message) = record, message.channelID != RecordQueue.eventChannel else {
+                    continue
+                }
+                ages.append(message.logTime - message.publishTime)
+            }
+            // The recorder's clock stands still, the machine's does not.
+            #expect(ages.count == 2 && ages[0] >= 2_000_000_000 && ages[1] == 0)
+        }
     }
 
     @Test

@@ -150,7 +150,7 @@ final class Board {
 
     func note(_ event: FollowerEvent) {
         switch event {
-        case .value(let key, let element, let value):
+        case .value(let key, let element, let value, _):
             if let service = known[key] { change(service) { $0.take(value, of: element.id) } }
         case .refusal(let key, let element, let refusal):
             if let service = known[key] { note(refusal, of: element.id, service) }

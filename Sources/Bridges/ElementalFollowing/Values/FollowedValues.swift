@@ -104,7 +104,7 @@ final class ValueBuffer: Sendable {
 
     func take(_ event: FollowerEvent) {
         switch event {
-        case .value(let key, let element, let value): add(value, of: element, key)
+        case .value(let key, let element, let value, _): add(value, of: element, key)
         case .state(let key, .gone):
             state.withLock { state in
                 if let lanes = state.lanes.removeValue(forKey: key) { state.byteCount -= lanes.waitingByteCount }

@@ -80,7 +80,7 @@ final class BridgeCore {
         case .state(let key, .connected(let device, let catalogue)): connected(key, device, catalogue)
         case .state(let key, .away), .state(let key, .refused): disconnected(key)
         case .state(let key, .gone): gone(key)
-        case .value(let key, let element, let value):
+        case .value(let key, let element, let value, _):
             if let service = services[key] {
                 if let position = service.answered(element) { show(value, at: position, service) }
             } else if let service = excluded(key), let position = service.position(of: element) {

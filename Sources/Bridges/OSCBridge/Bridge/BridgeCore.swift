@@ -65,7 +65,7 @@ final class BridgeCore {
         case .state(let key, .connected(let device, let catalogue)): connected(key, device, catalogue)
         case .state(let key, .away), .state(let key, .refused): services[key]?.disconnect()
         case .state(let key, .gone): gone(key)
-        case .value(let key, let element, let value):
+        case .value(let key, let element, let value, _):
             guard let service = services[key], let position = service.answered(element) else { return }
             show(value, at: position, service)
         case .refusal(let key, let element, let refusal):

@@ -37,6 +37,12 @@ public struct ReceivedTime: Sendable, Hashable {
     /// The moment in seconds since 1970, in whole microseconds; `nil` if neither machine's time of day is kept right.
     public let secondsSince1970: Double?
 
+    package init(time: MeasurementTime, error: Duration, secondsSince1970: Double?) {
+        self.time = time
+        self.error = error
+        self.secondsSince1970 = secondsSince1970
+    }
+
     /// The same by this machine's time of day if nothing keeps any right.
     package var secondsHere: Double {
         let ago = MeasurementTime.now.microseconds &- time.microseconds

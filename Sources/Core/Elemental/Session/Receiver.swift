@@ -214,8 +214,9 @@ final class Receiver {
             return timesAhead[value.id] = value.time
         }
         // The stream's limit does not hold for the system's frames.
-        if value.value.count > device.limits.maximumValueByteCount {
-            let text = "element \(value.id) has \(value.value.count) bytes; the limit is \(device.limits.maximumValueByteCount)"
+        let (count, limit) = (value.value.count, device.limits.maximumValueByteCount)
+        if count > limit {
+            let text = "a value of element \(value.id) has \(count) bytes; the limit is \(limit)"
             return violate(WireError(.valueTooLarge, text), for: owner)
         }
         time = value.time

@@ -186,12 +186,12 @@ struct MCAPCursor {
         case .footer: return reader.integer(UInt64.self).map { .footer($0) }
         case .dataEnd: return .dataEnd
         case .message:
-            // A sequence number behind the channel, and the time of publication behind the other.
+            // A sequence number behind the channel.
             guard let channel = reader.integer(UInt16.self), reader.bytes(4) != nil,
-                let time = reader.integer(UInt64.self), reader.bytes(8) != nil
+                let time = reader.integer(UInt64.self), let published = reader.integer(UInt64.self)
             else { return nil }
             let data = Array(content[MCAP.messageHeaderByteCount...])
-            return .message(MCAP.Message(channelID: channel, logTime: time, data: data))
+            return .message(MCAP.Message(channelID: channel, logTime: time, publishTime: published, data: data))
         default: return .other
         }
     }

@@ -41,6 +41,8 @@ enum MCAP {
         var channelID: UInt16
         /// When it was recorded, in nanoseconds since 1970.
         var logTime: UInt64
+        /// When it was measured, or else recorded.
+        var publishTime: UInt64
         var data: [UInt8]
     }
 

@@ -72,12 +72,16 @@ final class MCAPWriter: @unchecked Sendable {
         statistics.messageCounts[channel.id] = 0
     }
 
-    /// - Parameter content: appends the message's data.
-    func addMessage(_ channel: UInt16, at time: UInt64, _ content: (inout [UInt8]) -> Void) {
+    /// - Parameters:
+    ///   - published: when it was measured, if that is known.
+    ///   - content: appends the message's data.
+    func addMessage(
+        _ channel: UInt16, at time: UInt64, published: UInt64? = nil, _ content: (inout [UInt8]) -> Void
+    ) {
         entries[channel, default: []].append((time, UInt64(chunk.count)))
         let sequence = UInt32(truncatingIfNeeded: statistics.messageCounts[channel] ?? 0)
         chunk.add(.message) { bytes in
-            bytes.addAll(channel, sequence, time, time)
+            bytes.addAll(channel, sequence, time, published ?? time)
             content(&bytes)
         }
         chunkTimes = (min(chunkTimes?.start ?? time, time), max(chunkTimes?.end ?? time, time))

@@ -6,7 +6,7 @@ internal import ElementalWire
 struct RecordQueue {
     enum Entry {
         case channel(UInt16, RecordedChannel)
-        case value(UInt16, time: UInt64, ElementValue)
+        case value(UInt16, time: UInt64, measured: UInt64, ElementValue)
         case event(RecordedEvent, time: UInt64)
     }
 
@@ -75,8 +75,13 @@ struct RecordQueue {
         untold = 0
     }
 
-    /// - Parameter now: the time, asked only if the value is one to be recorded.
-    mutating func add(_ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, at now: () -> UInt64) {
+    /// - Parameters:
+    ///   - age: how many nanoseconds ago the value was measured, if that is known.
+    ///   - now: the time, asked only if the value is one to be recorded.
+    mutating func add(
+        _ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, measured age: Int64? = nil,
+        at now: () -> UInt64
+    ) {
         guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else { return }
         let channel = channels[Int(element.id)]
         guard channel != 0 else { return }
@@ -86,7 +91,8 @@ struct RecordQueue {
         // A value longer than everything that may wait goes alone.
         guard byteCount + count <= limit || entries.isEmpty else { return lose() }
         tellLost(at: time)
-        append(.value(channel, time: time, value), count)
+        let measured = age.map { UInt64(clamping: Int64(clamping: time) &- $0) } ?? time
+        append(.value(channel, time: time, measured: measured, value), count)
         valueCount += 1
     }
 

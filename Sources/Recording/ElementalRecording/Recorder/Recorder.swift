@@ -98,8 +98,10 @@ public final class Recorder: Sendable {
     /// come in their order.
     package func note(_ event: FollowerEvent) {
         switch event {
-        case .value(let key, let element, let value):
-            change { $0.queue.add(value, of: element, key, at: { options.clock.now }) }
+        case .value(let key, let element, let value, let measured):
+            // By the recording's clock.
+            let age = measured.map { 1000 * (MeasurementTime.now.microseconds &- $0.time.microseconds) }
+            change { $0.queue.add(value, of: element, key, measured: age, at: { options.clock.now }) }
         case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
         case .state(let key, .away(let problem, _)): disconnected(key, .away, problem.message)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)

@@ -20,6 +20,7 @@ enum SessionElements {
                 try ElementDefinition(
                     id: 127, name: "last", type: .data, transport: .udp, latest: true, readers: .control),
                 try ElementDefinition(id: 28, name: "hidden", type: .data, readers: .observe, writers: .observe),
+                try ElementDefinition(id: 30, name: "timed", type: .float, timed: true),
                 try ElementDefinition(id: 29, name: "secret", type: .float, transport: .udp, readers: .admin),
             ]
             return try ElementCatalogue(elements)

@@ -12,7 +12,8 @@ enum SessionSeeds {
 
     static let hello = frame(
         SystemElement.hello.rawValue,
-        Hello(features: [.emptyValues, .ping, .wantsCatalogue, .catalogue], udpPort: 4711).wireBytes)
+        Hello(features: [.emptyValues, .ping, .wantsCatalogue, .catalogue, .clock, .timedValues], udpPort: 4711)
+            .wireBytes)
     static let name = frame(SystemElement.deviceName.rawValue, Array("client".utf8))
     static let identifier = frame(SystemElement.udpIdentifier.rawValue, [7])
     static let shutdown = frame(SystemElement.shutdown.rawValue, Array("enough".utf8))
@@ -26,6 +27,15 @@ enum SessionSeeds {
     }()
     static let invalidCatalogues = CatalogueTarget.invalid.map { frame(SystemElement.catalogue.rawValue, $0) }
     static let ping = frame(SystemElement.ping.rawValue, Array(0..<16))
+    static let clocks = [ClockFrame.Kind.request, .answer].map { kind in
+        frame(
+            SystemElement.clock.rawValue,
+            ClockFrame(kind, nonce: 1, first: 2, second: 3, anchor: 4, slept: 5).wireBytes)
+    }
+    /// A value with its time, and the time of one that comes later.
+    static let timedValues = ([30, 158, 12] as [UInt8]).map { id in
+        frame(SystemElement.timedValue.rawValue, [id] + [UInt8](repeating: 1, count: id < 128 ? 12 : 8))
+    }
     static let pong = frame(SystemElement.pong.rawValue, Array(0..<16))
 
     /// Part of a piece of a large value, as an input says it.
@@ -58,7 +68,8 @@ enum SessionSeeds {
         let zeros = [UInt8](repeating: 0, count: 12)
         let others: [[UInt8]] = [
             allValues, allDatagrams, ping + pong, sends, program + allValues, stuck, [3, 12, 0, 70] + ping,
-            [5, 24, 0, 12] + zeros, [5, 24, 1, 0], [10] + ping, [11], [12], [6, 255, 6, 255],
+            clocks.flatMap { $0 } + ping, timedValues.flatMap { $0 } + allValues, [5, 24, 0, 12] + zeros,
+            [5, 24, 1, 0], [10] + ping, [11], [12], [6, 255, 6, 255],
         ]
         return values + datagrams + announcements + others
     }
