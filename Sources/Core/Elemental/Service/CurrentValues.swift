@@ -26,6 +26,7 @@ struct CurrentValues {
     private var values: [Value?] = Array(repeating: nil, count: Int(Int8.max) + 1)
     /// When the values of timed elements were measured.
     private var times: [Int8: MeasurementTime] = [:]
+    private(set) var hasTimes = false
     private let policy: SecurityPolicy
     private var tables: [Role: ElementTable] = [:]
 
@@ -76,7 +77,8 @@ struct CurrentValues {
 
     /// When the value was measured that has just been set; `nil` if nobody says so.
     mutating func setTime(of id: Int8, _ time: MeasurementTime?) {
-        if time != nil || !times.isEmpty { times[id] = time }
+        times[id] = time
+        hasTimes = !times.isEmpty
     }
 
     mutating func clear(_ id: Int8) -> Bool {

@@ -151,23 +151,24 @@ extension ElementalService {
         guard bytes.count <= Envelope.maximumValueByteCount else {
             return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))
         }
-        // The queues share a long value.
-        let long = bytes.count >= 16 * 1024 && element.takesLongValues ? Data(bytes) : nil
         let time = element.timed ? time ?? .now : nil
-        let timed = long == nil ? time.map { TimedValue.bytes(element.id, $0, bytes) } : nil
+        let isPlain = !element.timed && bytes.count < SharedValue.longByteCount
+        let prepared = isPlain ? nil : SharedValue(bytes, of: element, at: time)
         // The lock is held until the value is queued everywhere. Otherwise, of two values set concurrently, a device
         // might keep a different one than this service.
         return shared.current.withLock { current in
             guard current.table.type(of: element.id) == element.type else { return .failure(unknown(element)) }
-            if let long { current.set(element.id, long: long) } else { current.set(element.id, bytes) }
-            current.setTime(of: element.id, time)
+            if case .long(let long, _) = prepared {
+                current.set(element.id, long: long)
+            } else {
+                current.set(element.id, bytes)
+            }
+            if time != nil || current.hasTimes { current.setTime(of: element.id, time) }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
                 do throws(SendRefusal) {
-                    if let long {
-                        try device.queue(element, long: long, at: time)
-                    } else if let timed {
-                        try device.queue(element, timed: timed)
+                    if let prepared {
+                        try device.queue(element, prepared)
                     } else {
                         try device.queue(element, bytes)
                     }
@@ -186,6 +187,37 @@ extension ElementalService {
         ElementalError(
             .unknownElement,
             "the service '\(service)' has no element \(element.id) ('\(element.name)') of type \(element.type)")
+    }
+}
+
+/// A value in a form that the queues of all devices take, where its plain bytes are not enough.
+private enum SharedValue {
+    /// The queues share a long value.
+    case long(Data, at: MeasurementTime?)
+    /// The value behind its ``TimedValue`` header.
+    case timed([UInt8])
+
+    static let longByteCount = 16 * 1024
+
+    /// `nil` if the plain bytes are enough.
+    init?(_ bytes: UnsafeRawBufferPointer, of element: ElementDefinition, at time: MeasurementTime?) {
+        if bytes.count >= Self.longByteCount, element.takesLongValues {
+            self = .long(Data(bytes), at: time)
+        } else if let time {
+            self = .timed(TimedValue.bytes(element.id, time, bytes))
+        } else {
+            return nil
+        }
+    }
+}
+
+extension ElementalDevice {
+    @inline(never)
+    fileprivate func queue(_ element: ElementDefinition, _ value: SharedValue) throws(SendRefusal) {
+        switch value {
+        case .long(let long, let time): try queue(element, long: long, at: time)
+        case .timed(let timed): try queue(element, timed: timed)
+        }
     }
 }
 
