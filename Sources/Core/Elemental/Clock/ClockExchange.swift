@@ -111,6 +111,6 @@ struct KnownClock {
         (self.reading, self.anchor, self.slept) = (reading, anchor, slept)
     }
 
-    /// Whether the machine has slept since: its clock ran by another crystal then, and says nothing any more.
+    /// Whether the machine has slept since. Its clock was kept by another oscillator then.
     func isOver(_ slept: UInt32) -> Bool { ClockExchange.differs(self.slept, slept) }
 }

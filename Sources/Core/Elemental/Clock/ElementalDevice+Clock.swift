@@ -6,16 +6,18 @@ import Support
 public struct ClockDifference: Sendable, Hashable {
     /// By how much the other clock is ahead, at the moment of asking.
     public let offset: Duration
-    /// The most by which ``offset`` is wrong, if the other end is honest: half the shortest round trip, or a little more,
-    /// and 0.5 ms for each second since.
+    /// The most by which ``offset`` is wrong, if the other end is honest: mostly half the shortest round trip, at most all of
+    /// it, and 0.5 ms for each second since then.
     public let error: Duration
-    /// By how many millionths the other clock runs faster, -500 to 500; 0 for the first 16 s.
+    /// By how many millionths the other clock runs faster, -500 to 500; 0 before times were exchanged for
+    /// 16 s.
     public let drift: Double
 }
 
 extension ElementalDevice {
     /// How the other end's clock differs from this machine's; `nil` before the ends have exchanged times, and if the
-    /// other end does not (``Hello/Features/clock``).
+    /// other end does not (``Hello/Features/clock``). After one of the machines has slept it is `nil` too, until times are
+    /// exchanged again.
     ///
     /// Times are exchanged eight times when a client has connected, and then once a second while an element is
     /// ``ElementDefinition/timed``.

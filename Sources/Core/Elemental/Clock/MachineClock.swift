@@ -24,8 +24,13 @@ struct MachineClock: Hashable {
 
     /// Only ``slept``.
     static var slept: UInt32 {
-        let time = nanoseconds(elapsed)
-        return UInt32(truncatingIfNeeded: (time - nanoseconds(awake)) / 1_000_000)
+        var (before, running) = (Int64(0), Int64(0))
+        for _ in 0..<5 {
+            (before, running) = (nanoseconds(elapsed), nanoseconds(awake))
+            // Otherwise the thread did not run in between, and it was no sleep of the machine.
+            if nanoseconds(elapsed) - before < 1_000_000 { break }
+        }
+        return UInt32(truncatingIfNeeded: (before - running) / 1_000_000)
     }
 
     /// Only ``time``.

@@ -48,7 +48,7 @@ struct PeerClock {
         return true
     }
 
-    /// Forgets everything: a machine has slept, and its clock ran by another crystal meanwhile.
+    /// Forgets everything: a machine has slept, and its clock was kept by another oscillator meanwhile.
     mutating func reset() { self = PeerClock() }
 
     /// - Returns: `nil` if the limits contradict each other.

@@ -17,13 +17,19 @@ extension Session {
     /// A client's request. Nobody needs its answer if the connection has no room for it.
     private func askForTime() {
         guard isOpen else { return }
-        let isPaused = device.isPaused
-        if !isPaused, let request = clock?.request(at: .now, nonce: .random(in: .min ... .max)) { queue(request) }
-        guard clockTimer == nil, isPaused || receiver.table.usesTimes else { return }
+        if !device.isPaused, let request = clock?.request(at: .now, nonce: .random(in: .min ... .max)) {
+            queue(request)
+        }
+        guard clockTimer == nil, wantsTime else { return }
         clockTimer = device.eventLoop.assumeIsolated().scheduleTask(in: Self.clockInterval) { [self] in
             clockTimer = nil
             batch { askForTime() }
         }
+    }
+
+    /// Whether there is more to ask, now or after a while.
+    private var wantsTime: Bool {
+        receiver.table.usesTimes || clock.map { $0.count < ClockExchange.firstCount } ?? false
     }
 
     func receive(_ frame: ClockFrame) {
@@ -38,6 +44,10 @@ extension Session {
         case .answer:
             guard clock?.take(frame, at: .now) == true else { return receiver.counts.messagesUnknown += 1 }
             if let count = clock?.count, count < ClockExchange.firstCount { askForTime() }
+            if !wantsTime {
+                clockTimer?.cancel()
+                clockTimer = nil
+            }
         }
         guard let clock else { return }
         device.state.withLock { $0.identity.clock = clock.known }

@@ -18,7 +18,7 @@ extension Outbound {
         let (id, value) = Self.plain(wireID, bytes)
         do throws(SendRefusal) {
             _ = try admit(id, over: transport, isLatest: true, length: value.count)
-            if peer.timedValues {
+            if takesTime(value.count, isLatest: true) {
                 _ = self[transport].setLatest(id, as: wireID, bytes)
             } else {
                 _ = self[transport].setLatest(id, value)

@@ -9,12 +9,12 @@ extension Outbound {
     /// - Parameter timed: the value behind its ``TimedValue`` header.
     /// - Returns: the connection to wake, if needed.
     mutating func append(_ element: ElementDefinition, timed: [UInt8]) throws(SendRefusal) -> Link? {
-        guard peer.timedValues || isAway else {
+        let length = timed.count - TimedValue.headerByteCount
+        guard isAway || takesTime(length, isLatest: element.latest) else {
             return try timed.withUnsafeBytes { bytes in
                 Result { () throws(SendRefusal) in try append(element, Self.value(of: bytes)) }
             }.get()
         }
-        let length = timed.count - TimedValue.headerByteCount
         let route = try admit(element.id, over: element.transport, isLatest: element.latest, length: length)
         if element.transport == .udp, peer.timedValues {
             let limit = Envelope.maximumDatagramValueByteCount - datagramOverhead - TimedValue.headerByteCount
@@ -34,6 +34,12 @@ extension Outbound {
         if isReplaced { counts.messagesReplaced += 1 }
         guard route != .kept else { return nil }
         return element.transport == .tcp ? wakeForStream() : wakeForDatagrams()
+    }
+
+    /// Whether the peer gets a value with its time. A long one of a `latest` element does not if it takes no pieces: its
+    /// time would have to go ahead of it, and a newer one may replace it.
+    func takesTime(_ length: Int, isLatest: Bool) -> Bool {
+        peer.timedValues && (!isLatest || peer.pieces || length <= Envelope.wholeByteCount)
     }
 
     /// Tells the time of a value that is queued next, over the same way.

@@ -196,7 +196,7 @@ extension Outbound {
     /// - Parameter time: when it was measured, of a timed element.
     mutating func appendCurrent(_ id: Int8, long: Data, at time: MeasurementTime? = nil) {
         stream.flush.schedule()
-        let inPieces = peer.pieces && long.count > Envelope.wholeByteCount
+        let inPieces = goesInPieces(id, long.count)
         appendTime(time, of: id, inPieces: inPieces)
         if inPieces {
             appendPieces(id, long)

@@ -16,8 +16,8 @@ struct PieceQueue {
         let start: UInt64
         var offset = 0
 
-        /// Whether it is sent whole: a small value behind a large one of its element.
-        var isSmall: Bool { value.count <= Envelope.wholeByteCount }
+        /// Whether it is sent whole: a small value behind a large one of its element, or a frame of the system.
+        var isSmall: Bool { wireID != id || value.count <= Envelope.wholeByteCount }
     }
 
     private struct Unacknowledged {

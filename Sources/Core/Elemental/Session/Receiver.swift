@@ -175,9 +175,9 @@ final class Receiver {
             return
         }
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
-        if rule.pointee.isSpecial {
-            if rule.pointee.hasChoices, !table.isChoice(id, value.bytes) { return reject(id, .notAChoice, for: owner) }
-            if rule.pointee.isTimed { noteTime(of: id) }
+        let isSpecial = rule.pointee.isSpecial
+        if isSpecial, rule.pointee.hasChoices, !table.isChoice(id, value.bytes) {
+            return reject(id, .notAChoice, for: owner)
         }
         counts.messagesReceived += 1
         // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
@@ -185,6 +185,7 @@ final class Receiver {
         // becomes the newest one: a handler that was added meanwhile is given those received before it.
         if own.isStale { refreshOwn() }
         if shared.isStale { shared.refresh(at: shared.table.version) }
+        if isSpecial, rule.pointee.isTimed { noteTime(of: id) }
         newest._withUnsafeGuaranteedRef { $0.set(id, value) }
         if let handlers = shared.handlers { call(handlers, id, value) }
         if let handlers = own.handlers { call(handlers, id, value) }
@@ -213,6 +214,10 @@ final class Receiver {
             guard rules[Int(value.id)].isTimed else { return counts.messagesUnknown += 1 }
             return timesAhead[value.id] = value.time
         }
+        // A datagram is no violation: anybody may have sent it.
+        if isDatagram, value.value.count > device.limits.maximumValueByteCount {
+            return counts.messagesMalformed += 1
+        }
         // The stream's limit does not hold for the system's frames.
         let (count, limit) = (value.value.count, device.limits.maximumValueByteCount)
         if count > limit {
@@ -226,9 +231,6 @@ final class Receiver {
 
     @inline(never)
     private func noteTime(of id: Int8) {
-        // A handler that has been added meanwhile gets the value before this one, with its time.
-        if own.isStale { refreshOwn() }
-        if shared.isStale { shared.refresh(at: shared.table.version) }
         var time = time ?? timesAhead.removeValue(forKey: id)
         device.state.withLock { state in
             if let peerTime = time, !state.isPlausible(peerTime) {

@@ -15,7 +15,8 @@ struct TimedValueTests {
         static let level = Element<Float>(3, "Level", latest: true).withTimes
         static let picture = Element<Data>(4, "Picture").withTimes
         static let plain = Element<Float>(5, "Plain")
-        static let all: ElementCatalogue = [pose, motion, level, picture, plain]
+        static let frame = Element<Data>(6, "Frame", latest: true).withTimes
+        static let all: ElementCatalogue = [pose, motion, level, picture, plain, frame]
     }
 
     private static func minutesAgo(_ minutes: Int64) -> MeasurementTime {
@@ -96,6 +97,50 @@ struct TimedValueTests {
                 #expect(minutes == number)
             }
         }
+    }
+
+    @Test("a value is whole and has its time, however near to the length from which on it comes in pieces")
+    func lengths() async throws {
+        try await withClocks { service, device, client in
+            let whole = 128 * 1024
+            for (number, count) in [whole - 9, whole - 8, whole, whole + 1, 3 * whole].enumerated() {
+                let time = Self.minutesAgo(Int64(number + 1))
+                let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ number) })
+                for element in [Robot.frame, Robot.picture] {
+                    _ = try service.send(data, to: element, at: time)
+                    try device.send(data, to: element, at: time)
+                    for end in [device, client] {
+                        try await eventually("\(count) bytes") { end.value(of: element)?.count == count }
+                        #expect(end.value(of: element) == data)
+                        #expect(Self.isTrue(end.time(of: element), time), "\(count) bytes")
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("a long newest value goes without its time to a peer that takes no pieces")
+    func withoutPieces() throws {
+        let service = EmbeddedService(elements: Robot.all)
+        let peer = try service.connect()
+        peer.say(frame(-2, Array("h".utf8)) + frame(-4, Hello(features: [.timedValues]).wireBytes))
+        _ = try peer.heard()
+        let data = Data(count: 128 * 1024 + 1)
+        _ = try service.service.send(data, to: Robot.frame)
+        service.wait(0)
+        #expect(try peer.heard() == frame(6, Array(data)))
+    }
+
+    @Test("a datagram that is longer than allowed is counted, and ends nothing")
+    func longDatagram() throws {
+        let service = EmbeddedService(elements: Robot.all) { $0.limits.maximumValueByteCount = 64 }
+        let peer = try service.connect()
+        let identifier = try #require(try peer.heard().last)
+        peer.say(frame(-2, Array("h".utf8)) + frame(-4, Hello(features: [.timedValues]).wireBytes))
+        let value = Self.timed(4, 5, Array(repeating: 1, count: 65))
+        try service.receive([[0xEF, UInt8(value.count), 0, 0, 0, identifier] + value], from: "192.0.2.1")
+        #expect(peer.isOpen)
+        #expect(try #require(service.service.devices.first).statistics.messagesMalformed == 1)
     }
 
     @Test("who connects later gets the newest value with its time")
