@@ -193,7 +193,7 @@ async def large(bed, ok):
 
 async def catalogue(bed, ok):
     every = [
-        Element(0, "Speed", "float", unit="m/s", range=(-1, 1), step=0.25, latest=True, transport="udp"),
+        Element(0, "Speed", "float", unit="m/s", range=(-1, 1), step=0.25, latest=True, timed=True, transport="udp"),
         Element(127, "Größe", "uint16", access="ro", range=(0, 60000)),
         Element(5, "Mode", "int8", choices={"slow": -1, "fast": 5, "far out": 6}),
         Element(6, "Colour", "string", choices=["red", "green"]),
@@ -207,7 +207,7 @@ async def catalogue(bed, ok):
         if each.choices:
             parts.append("choices " + ",".join(
                 choice.name if each.type == "string" else f"{choice.value} {choice.name}" for choice in each.choices))
-        return ":".join(parts + (["latest"] if each.latest else []))
+        return ":".join(parts + [word for word in ("latest", "timed") if getattr(each, word)])
 
     service = await beside(bed.publish, "robot", *[spec(each) for each in every])
     async with connect(service.place) as device:

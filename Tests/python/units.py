@@ -278,9 +278,9 @@ class Values(unittest.TestCase):
                 Element(1, "P", **wrong)
 
     def test_specs(self):
-        element, initial = spec.parse_element(r"1:A=b c:uint8:0...9:step 2:unit m\:s\=\,\\:ro:udp:latest=5:=")
+        element, initial = spec.parse_element(r"1:A=b c:uint8:0...9:step 2:unit m\:s\=\,\\:ro:udp:latest:timed=5:=")
         self.assertEqual(element, Element(1, "A=b c", "uint8", range=(0, 9), step=2, unit="m:s=,\\", access="ro",
-                                          transport="udp", latest=True))
+                                          transport="udp", latest=True, timed=True))
         self.assertEqual(initial, "5:=")
         element, initial = spec.parse_element(r"2:M:int8:choices -1 off,on,5 far out,a\,b=off")
         self.assertEqual([(each.value, each.name) for each in element.choices],

@@ -185,6 +185,7 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
                 transport=element.transport,
                 access=element.access,
                 latest=element.latest,
+                timed=element.timed,
                 kind=element.kind,
                 unit=element.unit,
                 range=None if element.range is None else [element.value_type.bound(each) for each in element.range],

@@ -11,7 +11,7 @@ from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Uni
 from .errors import InvalidCatalogue, InvalidElement, InvalidValue, NotAChoice, OutOfRange, UnknownElement
 from .values import TYPES, TYPES_BY_CODE, Value, ValueType
 
-_UDP, _LATEST, _READ, _WRITE, _RANGE, _STEP, _CHOICES = (1 << bit for bit in range(7))
+_UDP, _LATEST, _READ, _WRITE, _RANGE, _STEP, _CHOICES, _TIMED = (1 << bit for bit in range(8))
 _COMPONENT_RANGE, _KIND = 1, 2
 KINDS = ("state", "momentary", "urgent")
 """What a person does with an element; the place is the number on the wire."""
@@ -42,6 +42,7 @@ class Element:
     - step: in which a control should move
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
+    - timed: values carry the time at which they were measured; this package takes and sends them without
     - kind: "state"; of a bool also "momentary", a push button, or "urgent", an emergency stop
 
     Raises InvalidElement if the wire cannot carry that.
@@ -57,6 +58,7 @@ class Element:
     step: Optional[float]
     choices: Tuple[Choice, ...]
     latest: bool
+    timed: bool
     kind: str
 
     def __init__(
@@ -72,6 +74,7 @@ class Element:
         step: Optional[float] = None,
         choices: Union[Sequence[Choice], Sequence[str], Mapping[str, int], None] = None,
         latest: bool = False,
+        timed: bool = False,
         kind: str = "state",
     ) -> None:
         def store(field: str, value: object) -> None:
@@ -87,6 +90,7 @@ class Element:
         store("step", None if step is None else float(step))
         store("choices", _choices(type, choices))
         store("latest", latest)
+        store("timed", timed)
         store("kind", kind)
         self._check()
 
@@ -355,6 +359,7 @@ def _encode_entry(element: Element) -> bytes:
         | (_RANGE if element.range is not None and not kind.is_vector else 0)
         | (_STEP if element.step is not None else 0)
         | (_CHOICES if element.choices else 0)
+        | (_TIMED if element.timed else 0)
     )
     entry = struct.pack("<bBB", element.id, kind.code, flags) + text(element.name) + text(element.unit)
     if element.range is not None and kind.is_vector:
@@ -418,6 +423,7 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
         step=step,
         choices=choices,
         latest=bool(flags & _LATEST),
+        timed=bool(flags & _TIMED),
         kind=purpose,
     )
 

@@ -65,8 +65,8 @@ def parse_element(spec: str) -> Tuple[Element, Optional[str]]:
             options["access"] = part
         elif part in ("momentary", "urgent"):
             options["kind"] = part
-        elif part == "latest":
-            options["latest"] = True
+        elif part in ("latest", "timed"):
+            options[part] = True
         elif word == "unit":
             options["unit"] = _unescaped(rest)
         elif word == "step":
