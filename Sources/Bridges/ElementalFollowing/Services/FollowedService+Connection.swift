@@ -60,7 +60,7 @@ extension FollowedService {
         if state.withLock({ $0.attachment == nil }) { attach(device) }
         guard options.onlyElements.isEmpty || options.onlyElements.contains(element.name) else { return }
         if options.keepsLongValues, !hold(value.wireByteCount, of: element) { return }
-        sayNow(.value(key, element, value, at: element.timed ? device.time(of: element) : nil))
+        sayNow(.value(key, element, value, at: device.time(of: element)))
     }
 
     /// Values up to this length do not count.

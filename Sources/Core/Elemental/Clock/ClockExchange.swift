@@ -25,7 +25,7 @@ struct ClockExchange {
 
     var reading: PeerClockReading? { clock.reading }
 
-    /// What is known now.
+    /// The newest reading; `nil` before the first exchange.
     var known: KnownClock? {
         clock.reading.map { KnownClock(reading: $0, anchor: anchor(at: $0.time), slept: ownSleep ?? 0) }
     }
@@ -52,7 +52,7 @@ struct ClockExchange {
     /// Takes a request of the client and returns the answer.
     mutating func answer(_ request: ClockFrame, at now: MachineClock) -> ClockFrame {
         note(now, request)
-        // When the client sent its last request, and received the answer, both of which were here at one time.
+        // The client's times of its previous request and of the answer, which this end received and sent at one time.
         if let answered, request.second != 0 {
             clock.add(
                 PeerClock.Exchange(
@@ -70,7 +70,7 @@ struct ClockExchange {
         guard let request = asked, request.nonce == answer.nonce else { return false }
         asked = nil
         count += 1
-        // What was asked before a sleep says nothing.
+        // The times of a request from before a sleep are worth nothing.
         if note(now, answer) { return true }
         let exchange = PeerClock.Exchange(
             sent: request.time, received: answer.first, answered: answer.second, returned: now.time)

@@ -7,7 +7,7 @@ import Glibc
 import Darwin
 #endif
 
-/// What this machine's clocks show at one moment.
+/// This machine's clocks, read at one moment.
 struct MachineClock: Hashable {
     /// Nanoseconds since the machine's start, sleep included. Setting the time of day does not change it.
     var time: Int64

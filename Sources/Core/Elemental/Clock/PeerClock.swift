@@ -28,7 +28,7 @@ struct PeerClock {
     }
 
     private var exchanges: [Exchange] = []
-    /// What the exchanges say; `nil` before the first.
+    /// The difference by all exchanges; `nil` before the first.
     private(set) var reading: PeerClockReading?
 
     /// Takes another exchange.
@@ -115,13 +115,12 @@ struct PeerClockReading: Hashable {
         return (base &+ Self.whole(offset), Self.whole(max(most - offset, offset - least) + 1))
     }
 
-    /// What is 292 years away is not worth more.
+    /// A whole number of nanoseconds; of more than 292 years the largest there is.
     private static func whole(_ number: Double) -> Int64 {
         Int64(exactly: number.rounded(.up)) ?? (number < 0 ? .min : .max)
     }
 
-    /// What this machine's clock shows when the other one shows `time`, in nanoseconds, and the most by which that is
-    /// wrong.
+    /// This machine's time when the other clock shows `time`, in nanoseconds, and the most by which it is wrong.
     func own(of time: Int64) -> (time: Int64, error: Int64) {
         let about = time &- base &- Self.whole(offset)
         let (offset, error) = offset(at: about)

@@ -43,8 +43,8 @@ extension Outbound {
     }
 
     /// Tells the time of a value that is queued next, over the same way.
-    mutating func appendTime(_ time: MeasurementTime?, of id: Int8, inPieces: Bool) {
-        guard let time, peer.timedValues else { return }
+    mutating func appendTime(_ time: MeasurementTime, of id: Int8, inPieces: Bool) {
+        guard peer.timedValues else { return }
         let bytes = TimedValue.ahead(id: id, time: time.microseconds)
         if inPieces {
             let start = stream.queuedMessageCount

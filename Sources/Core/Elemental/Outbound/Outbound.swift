@@ -168,7 +168,7 @@ extension Outbound {
         _ element: ElementDefinition, long: Data, at time: MeasurementTime? = nil
     ) throws(SendRefusal) -> Link? {
         let route = try admit(element.id, over: .tcp, isLatest: false, length: long.count)
-        appendTime(time, of: element.id, inPieces: route == .pieces)
+        if let time { appendTime(time, of: element.id, inPieces: route == .pieces) }
         if route == .pieces {
             appendPieces(element.id, long)
             counts.addMessage(Envelope.streamByteCount + long.count)
@@ -197,7 +197,7 @@ extension Outbound {
     mutating func appendCurrent(_ id: Int8, long: Data, at time: MeasurementTime? = nil) {
         stream.flush.schedule()
         let inPieces = goesInPieces(id, long.count)
-        appendTime(time, of: id, inPieces: inPieces)
+        if let time { appendTime(time, of: id, inPieces: inPieces) }
         if inPieces {
             appendPieces(id, long)
         } else {

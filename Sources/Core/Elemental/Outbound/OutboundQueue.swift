@@ -16,7 +16,7 @@ struct OutboundQueue: @unchecked Sendable {
     private var full: Deque<OutboundSegment> = []
     private var fullByteCount = 0
     private var fullMessageCount = 0
-    /// Queued messages of the system, which are no values.
+    /// How many of the queued messages are the system's own, and not values.
     private var fullSystemCount = 0
     private var openSystemCount = 0
     private var latest: LatestValues?

@@ -27,7 +27,9 @@ extension ElementalService {
             guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
             refuseOnError(element.definition, from: device) {
                 let accepted = try decide(value, device)
-                if element.definition.access.contains(.read) { try self.pass(accepted, to: element, from: device) }
+                if element.definition.access.contains(.read) {
+                    try self.send(accepted, to: element, at: device.time(of: element)?.time)
+                }
             }
         }
     }
@@ -101,23 +103,8 @@ extension ElementalService {
             refuseOnError(element, from: device) {
                 let accepted = try decide(element, value, device)
                 guard element.access.contains(.read) else { return }
-                if element.timed, let time = device.time(of: element)?.time {
-                    try self.send(accepted, to: element, at: time)
-                } else {
-                    try self.send(accepted, to: element)
-                }
+                try self.send(accepted, to: element, at: device.time(of: element)?.time)
             }
-        }
-    }
-
-    /// Sends on what a device sent, with the time at which that was measured, if it says so.
-    private func pass<Value>(
-        _ value: Value, to element: Element<Value>, from device: ElementalDevice
-    ) throws(ElementalError) {
-        if element.timed, let time = device.time(of: element)?.time {
-            try send(value, to: element, at: time)
-        } else {
-            try send(value, to: element)
         }
     }
 

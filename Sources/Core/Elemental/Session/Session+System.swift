@@ -5,7 +5,7 @@ import NIOCore
 extension Session {
     /// Acts on a system element.
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
-        // What is not sent in datagrams depends on the order of the stream.
+        // All others depend on the order of the stream.
         if transport == .udp, !SystemElement.ofDatagrams.contains(id) {
             receiver.counts.messagesUnknown += 1
             return

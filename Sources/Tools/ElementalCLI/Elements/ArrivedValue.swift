@@ -21,7 +21,7 @@ struct ArrivedValue: Sendable {
 
     /// The value that a handler was called with, or the newest one.
     init(_ element: ElementDefinition, _ value: ElementValue, from device: ElementalDevice) {
-        if element.timed, let received = device.time(of: element) {
+        if let received = device.time(of: element) {
             self.init(element, value, time: received.secondsHere, timeError: received.error / .seconds(1))
         } else {
             self.init(element, value)

@@ -35,7 +35,8 @@ extension ElementalDevice {
     /// to a new client come before that. Outside a handler it need not be the time of the value that ``value(of:)-(_)`` has
     /// given a moment before.
     public func time(of element: ElementDefinition) -> ReceivedTime? {
-        state.withLock { state in state.inbound.times[element.id].flatMap(state.received) }
+        guard element.timed else { return nil }
+        return state.withLock { state in state.inbound.times[element.id].flatMap(state.received) }
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element and when it was measured,
@@ -49,9 +50,10 @@ extension ElementalDevice {
 
     /// Sends a value that was measured at a given time, if the element is ``ElementDefinition/timed``.
     ///
+    /// - Parameter time: when it was measured; `nil` for this moment.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does.
     public func send<Value>(
-        _ value: Value, to element: Element<Value>, at time: MeasurementTime
+        _ value: Value, to element: Element<Value>, at time: MeasurementTime?
     ) throws(ElementalError) {
         if element.hasLimits, !element.allows(value) {
             throw Self.outOfRange(value.elementValue, element.definition)
@@ -62,9 +64,10 @@ extension ElementalDevice {
 
     /// Sends a value that was measured at a given time and whose type is only known at run time.
     ///
+    /// - Parameter time: when it was measured; `nil` for this moment.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(ElementValue,ElementDefinition)`` does.
     public func send(
-        _ value: ElementValue, to element: ElementDefinition, at time: MeasurementTime
+        _ value: ElementValue, to element: ElementDefinition, at time: MeasurementTime?
     ) throws(ElementalError) {
         try Self.check(value, element)
         let failure = try value.withWireBytes { enqueue(element, $0, at: time) }
@@ -72,44 +75,8 @@ extension ElementalDevice {
     }
 }
 
-extension ElementalService {
-    /// Calls `handler` on the service's event loop with every value of the element that a device sends and when it was
-    /// measured; see ``ElementalDevice/time(of:)``.
-    @discardableResult
-    public func onTimedValue<Value>(
-        of element: Element<Value>, perform handler: @escaping @Sendable (Value, ReceivedTime?, ElementalDevice) -> Void
-    ) -> HandlerRegistration {
-        onValue(of: element) { value, device in handler(value, device.time(of: element), device) }
-    }
-
-    /// Sets an element's value, measured at a given time, and sends it to every device. A device that connects later
-    /// receives it with that time.
-    ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does.
-    @discardableResult
-    public func send<Value>(
-        _ value: Value, to element: Element<Value>, at time: MeasurementTime
-    ) throws(ElementalError) -> [SendFailure] {
-        if !element.allows(value) { throw ElementalDevice.outOfRange(value.elementValue, element.definition) }
-        return try (try value.withWireBytes { broadcast(element.definition, $0, at: time) }).get()
-    }
-
-    /// Sets the value of an element known at run time, measured at a given time, and sends it to every device.
-    ///
-    /// - Returns: the devices that the value could not be sent to, with the reason of each.
-    /// - Throws: ``ElementalError`` as ``send(_:to:)-(ElementValue,ElementDefinition)`` does.
-    @discardableResult
-    public func send(
-        _ value: ElementValue, to element: ElementDefinition, at time: MeasurementTime
-    ) throws(ElementalError) -> [SendFailure] {
-        try ElementalDevice.check(value, element)
-        return try (try value.withWireBytes { broadcast(element, $0, at: time) }).get()
-    }
-}
-
 extension DeviceState {
-    /// What is known of the peer's clock, unless this machine has slept since.
+    /// The peer's clock as it was read last, unless this machine has slept since.
     fileprivate var clock: KnownClock? {
         guard let clock = identity.clock, !clock.isOver(MachineClock.slept) else { return nil }
         return clock
@@ -130,7 +97,7 @@ extension DeviceState {
         return (0..<Self.lastSecond).contains(seconds)
     }
 
-    /// What a time of the peer's clock, in microseconds, means here.
+    /// A time of the peer's clock, in microseconds, by this machine's clock.
     func received(_ time: Int64) -> ReceivedTime? {
         guard let clock, isPlausible(time) else { return nil }
         let (own, error) = clock.reading.own(of: time * 1000)
