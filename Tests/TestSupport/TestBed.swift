@@ -137,10 +137,11 @@ public final class TestBed: Sendable {
     /// - Returns: how many frames were carried and lost so far.
     @discardableResult
     public func impair(
-        loss: Double? = nil, delay: Double? = nil, hurry: Double? = nil, rate: Double? = nil
+        loss: Double? = nil, delay: Double? = nil, jitter: Double? = nil, hurry: Double? = nil, rate: Double? = nil
     ) async throws -> (frames: Int, lost: Int) {
         guard let relay else { throw TestSupportError("the bed was made without a bad link") }
-        let faults = ["loss": loss, "delay": delay, "hurry": hurry, "rate": rate].compactMapValues { $0 }
+        let faults = ["loss": loss, "delay": delay, "jitter": jitter, "hurry": hurry, "rate": rate]
+            .compactMapValues { $0 }
         try relay.writeLine(String(decoding: JSONSerialization.data(withJSONObject: faults), as: UTF8.self))
         let counts = try await relay.nextEvent("set")
         return (Int(counts.number("frames") ?? 0), Int(counts.number("lost") ?? 0))

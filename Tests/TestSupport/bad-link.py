@@ -9,6 +9,7 @@ fault:
 
     loss     share of frames that are lost, 0...1
     delay    seconds that each is late
+    jitter   seconds by which that is more or less, drawn for each
     hurry    share of frames that are not late, and so overtake those that are
     rate     bits a second, each way; what does not fit a queue of 20 frames is lost
 
@@ -88,7 +89,8 @@ def main():
                 if chance.random() < faults.get("hurry", 0):
                     counts["hurried"] += 1
                 else:
-                    due += faults["delay"]
+                    jitter = faults.get("jitter", 0)
+                    due += faults["delay"] + chance.uniform(-jitter, jitter)
             if not faults.get("hurry"):
                 newest[end] = due = max(due, newest[end])
             if due <= now and not waiting:

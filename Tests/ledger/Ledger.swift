@@ -6,6 +6,8 @@ import Foundation
 //
 //   ledger serve NAME [HEARTBEAT]                 publishes "ledger/NAME"
 //   ledger client NAME PREFIX COUNT [HEARTBEAT]   connects COUNT devices to it, which reconnect for ever
+//   ledger serve-times NAME                       publishes "ledger/NAME", with other-clock.c
+//   ledger times NAME COUNT SECONDS               asks it for times, at least COUNT ones and for SECONDS
 //
 // HEARTBEAT is the silence in seconds after which a peer is pinged. With a state directory in $LEDGER_STATE the two ends have
 // to be paired, and their connections are encrypted. Both print a JSON line for every event, such as "ready" once all devices
@@ -47,9 +49,12 @@ enum Ledger {
                     service: rest[0], prefix: rest[1], limits: limits(rest.dropFirst(3).first),
                     security: try state().map { .required(identity: $0.identity, store: $0.trust) } ?? .open
                 ).run(count: count)
+            case ("serve-times", let rest) where rest.count == 1: try await Times.serve(name: rest[0])
+            case ("times", let rest) where rest.count == 3:
+                guard let count = Int(rest[1]), let seconds = Double(rest[2]) else { fallthrough }
+                try await Times.compare(service: rest[0], count: count, seconds: seconds)
             default:
-                FileHandle.standardError.write(
-                    Data("ledger serve NAME [HEARTBEAT] | client NAME PREFIX COUNT [HEARTBEAT]\n".utf8))
+                FileHandle.standardError.write(Data("see the head of Ledger.swift\n".utf8))
                 exit(64)
             }
         } catch {

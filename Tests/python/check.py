@@ -22,6 +22,7 @@ import scenarios_hostile  # noqa: E402
 import scenarios_lasting  # noqa: E402
 import scenarios_package  # noqa: E402
 import scenarios_secure  # noqa: E402
+import scenarios_times  # noqa: E402
 import scenarios_values  # noqa: E402
 from waits import Bed, Failure  # noqa: E402
 
@@ -40,6 +41,8 @@ SCENARIOS = {
     "clients": scenarios_hostile.clients,
     "services": scenarios_hostile.services,
     "datagrams": scenarios_hostile.datagrams,
+    "times": scenarios_times.times,
+    "clocks": scenarios_times.clocks,
     "pairing": scenarios_secure.pairing,
     "impostors": scenarios_secure.impostors,
     "found": scenarios_found.found,

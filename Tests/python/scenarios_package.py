@@ -16,9 +16,9 @@ PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Samples/Python")
 
 
 async def units(bed, ok):
-    """The tests that need no other process: `units.py`."""
-    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units"], cwd=HERE, capture_output=True,
-                        text=True)
+    """The tests that need no other process: `units.py` and `units_clock.py`."""
+    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units", "units_clock"], cwd=HERE,
+                        capture_output=True, text=True)
     check(done.returncode == 0, done.stderr)
     ok(re.search(r"Ran \d+ tests", done.stderr)[0])
 

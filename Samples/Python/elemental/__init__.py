@@ -15,6 +15,7 @@ from .client import (
     WillReconnect,
     connect,
 )
+from .clock import ReceivedTime, machine_time
 from .discovery import Found, Place, browse
 from .elements import Catalogue, Choice, Element
 from .errors import (
@@ -95,6 +96,7 @@ __all__ = [
     "ProtocolViolation",
     "QueueFull",
     "Received",
+    "ReceivedTime",
     "Reconnected",
     "Reconnection",
     "Refuse",
@@ -115,5 +117,6 @@ __all__ = [
     "WrongCode",
     "browse",
     "connect",
+    "machine_time",
     "pair",
 ]

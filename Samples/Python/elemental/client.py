@@ -13,6 +13,7 @@ from typing import Any, Awaitable, Callable, Dict, Generator, List, Optional, Se
 from . import frames
 from .admission import ClientAdmission
 from .client_session import ClientSession
+from .clock import Measured, Moment, ReceivedTime, microseconds
 from .datagrams import DatagramSocket, client_socket
 from .discovery import Place, parse_target, resolve
 from .elements import Catalogue, Element
@@ -127,11 +128,12 @@ class Device:
         self._ignores_catalogue = False
         self._missing: Set[int] = set()
         self._values: Dict[int, Value] = {}
+        self._times: Dict[int, Measured] = {}
         self._streams: Streams[Value] = Streams(self._streams_changed)
         self._handlers: Dict[int, List[Callable[[Value], None]]] = {}
         self._refusal_handlers: List[Callable[[ValueRefused], None]] = []
         self._event_handlers: List[Callable[[Event], None]] = []
-        self._kept: Dict[int, Tuple[Element, bytes]] = {}
+        self._kept: Dict[int, Tuple[Element, bytes, Optional[int]]] = {}
         self._locks: Dict[int, asyncio.Lock] = {}
         self._refusals: Dict[int, ValueRefused] = {}
         self._value_waiters: List[asyncio.Future[None]] = []
@@ -201,6 +203,14 @@ class Device:
         """Sends a value without waiting, as `send_now`."""
         self.send_now(key, value)
 
+    def time(self, key: Key) -> Optional[ReceivedTime]:
+        """When the newest value received of a timed element was measured; within a handler, the value it was called with.
+
+        None if the service does not say, and before the ends have exchanged times. Raises UnknownElement.
+        """
+        measured = self._times.get(self._catalogue.find(key).id)
+        return measured.here() if measured is not None else None
+
     async def get(self, key: Key, timeout: float = 5) -> Value:
         """The newest value of an element, which may have to arrive first.
 
@@ -225,53 +235,56 @@ class Device:
                     self._value_waiters.remove(waiting)
         return self._values[element.id]
 
-    def send_now(self, key: Key, value: object) -> None:
-        """Queues a value without waiting.
+    def send_now(self, key: Key, value: object, *, at: Optional[Moment] = None) -> None:
+        """Queues a value without waiting. `at` is when the value of a timed element was measured: seconds of
+        `machine_time()`, or the time of a received value; None is this moment.
 
         Raises UnknownElement, NotAllowed, InvalidValue, OutOfRange, NotAChoice, QueueFull or Disconnected. While the device
         reconnects the newest value of a `latest` element is kept, and others fail.
         """
-        element, data = self._prepared(key, value)
+        element, data, time = self._prepared(key, value, at)
         session = self._session
         if session is None or not session.is_open:
             if element.latest and self._policy is not None and self._error is None and not self._is_closing:
-                self._kept[element.id] = (element, data)
+                self._kept[element.id] = (element, data, time)
                 return
             raise self._why_not()
-        self._post(session, element, data)
+        self._post(session, element, data, time)
 
-    async def send(self, key: Key, value: object) -> None:
+    async def send(self, key: Key, value: object, *, at: Optional[Moment] = None) -> None:
         """Sends a value; waits only while too much waits already for a slow service. Raises as `send_now`, never QueueFull."""
-        element, data = self._prepared(key, value)
+        element, data, _ = self._prepared(key, value, at)
         session = self._session
         if session is not None and session.is_open and not self._goes_by_datagram(session, element):
             await session.room(element, len(data))
-        self.send_now(element, value)
+        self.send_now(element, value, at=at)
 
-    async def set(self, key: Key, value: object, timeout: float = 5) -> None:
+    async def set(self, key: Key, value: object, timeout: float = 5, *, at: Optional[Moment] = None) -> None:
         """Sends a value and waits until the service has handled it.
 
         Raises ValueRefused if the service refused it, Unconfirmed if that is not known within the time, or as `send`. A value
         of an element over UDP is sent up to five times. An older service answers no pings: there the value is only sent.
         """
-        element, data = self._prepared(key, value)
+        element, data, time = self._prepared(key, value, at)
         async with self._locks.setdefault(element.id, asyncio.Lock()):
             session = self._session
             if session is None or not session.is_open:
                 raise self._why_not()
             self._refusals.pop(element.id, None)
             try:
-                await asyncio.wait_for(self._confirm(session, element, data, timeout), timeout)
+                await asyncio.wait_for(self._confirm(session, element, data, time, timeout), timeout)
             except (asyncio.TimeoutError, TimedOut):
                 raise Unconfirmed(f"{self.name} did not confirm {element.name} within {timeout:g} s") from None
             refusal = self._refusals.pop(element.id, None)
             if refusal is not None:
                 raise refusal
 
-    async def _confirm(self, session: ClientSession, element: Element, data: bytes, timeout: float) -> None:
+    async def _confirm(
+        self, session: ClientSession, element: Element, data: bytes, time: Optional[int], timeout: float
+    ) -> None:
         if self._goes_by_datagram(session, element):
             for attempt in range(1, 6):
-                self._post(session, element, data)
+                self._post(session, element, data, time)
                 if not session.peer_answers_pings:
                     return
                 try:
@@ -282,13 +295,13 @@ class Device:
                         raise
         else:
             await session.room(element, len(data))
-            self._post(session, element, data)
+            self._post(session, element, data, time)
             await session.drained()
         if session.peer_answers_pings:
             # A refusal comes by TCP, and is there before the answer to this.
             await session.ping("tcp", timeout)
 
-    def _prepared(self, key: Key, value: object) -> Tuple[Element, bytes]:
+    def _prepared(self, key: Key, value: object, at: Optional[Moment]) -> Tuple[Element, bytes, Optional[int]]:
         element = self._catalogue.find(key)
         if element.id in self._missing:
             raise UnknownElement(element.name, [each.name for each in self._catalogue if each.id not in self._missing])
@@ -297,22 +310,23 @@ class Device:
         data = element.encode(value)
         if element.is_udp and len(data) > frames.DATAGRAM_BYTES - frames.MESSAGE.size:
             raise InvalidValue(f"{element.name}: {len(data)} bytes are too long for a datagram; define it with TCP")
-        return element, data
+        return element, data, microseconds(at) if element.timed else None
 
     @staticmethod
     def _goes_by_datagram(session: ClientSession, element: Element) -> bool:
         # Without an identifier there are no datagrams, and a service takes the value over TCP as well.
         return element.is_udp and session.has_datagrams
 
-    def _post(self, session: ClientSession, element: Element, data: bytes) -> None:
+    def _post(self, session: ClientSession, element: Element, data: bytes, time: Optional[int]) -> None:
         if not self._goes_by_datagram(session, element):
-            session.send_value(element, data)
+            session.send_value(element, data, time)
             return
         if not data and not (session.peer and session.peer.features & frames.ACCEPTS_EMPTY):
             raise InvalidValue(f"{element.name}: the service, an older one, does not take empty values")
-        if len(data) > session.maximum_datagram_value:
+        id, message = session.in_datagram(element, data, time)
+        if len(message) > session.maximum_datagram_value:
             raise InvalidValue(f"{element.name}: {len(data)} bytes are too long for a datagram; define it with TCP")
-        session.send_datagram(element.id, data)
+        session.send_datagram(id, message)
 
     def values(self, key: Key, *, newest: bool = False, limit: int = 1024) -> Stream[Value]:
         """The values of an element as they arrive, for `async for`; first the one that is known.
@@ -326,7 +340,7 @@ class Device:
             raise NotAllowed(f"{element.name} can only be set")
         stream = self._streams.add(element.id, limit, newest)
         if element.id in self._values:
-            stream._put(self._values[element.id])
+            stream._put(self._values[element.id], self._times.get(element.id))
         if self._error is not None or self._is_closing:
             stream._finish(self._error if not self._is_closing else None)
         return stream
@@ -360,6 +374,10 @@ class Device:
             return self._own_elements.by_id(id)
         return catalogue.by_id(id) if catalogue is not None else None
 
+    def _uses_times(self, catalogue: Optional[Catalogue]) -> bool:
+        """Whether values carry times."""
+        return any(each.timed for each in (self._own_elements if self._own_elements is not None else catalogue or ()))
+
     def _check_catalogue(self, catalogue: Optional[Catalogue]) -> None:
         if self._own_elements is None:
             if catalogue is None:
@@ -377,10 +395,14 @@ class Device:
                     f"element {own.id} of {self.name} is of the type {theirs.type}, not {own.type} ({own.name!r})"
                 )
 
-    def _received(self, element: Element, value: Value) -> None:
+    def _received(self, element: Element, value: Value, measured: Optional[Measured]) -> None:
         self._values[element.id] = value
+        if measured is not None:
+            self._times[element.id] = measured
+        else:
+            self._times.pop(element.id, None)
         before = self._streams.dropped
-        self._streams.put(element.id, value)
+        self._streams.put(element.id, value, measured)
         if self._session is not None:
             self._session.statistics.dropped += self._streams.dropped - before
         self._wake_watchers()
@@ -489,9 +511,9 @@ class Device:
 
     def _send_kept(self, session: ClientSession) -> None:
         kept, self._kept = self._kept, {}
-        for element, data in kept.values():
+        for element, data, time in kept.values():
             try:
-                self._post(session, element, data)
+                self._post(session, element, data, time)
             except ElementalError:
                 pass  # It has gone again; the value was the newest of a `latest` element, and is as lost as any.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from typing import TYPE_CHECKING, Any, Optional, Tuple
 
 from . import frames
 from .admission import MAXIMUM_BYTES, MAXIMUM_FRAME, ClientAdmission
+from .clock import FIRST_EXCHANGES, MachineClock
 from .datagrams import DatagramSocket
 from .discovery import Place
 from .elements import Catalogue, Element
@@ -20,7 +22,7 @@ from .errors import (
     ShutDown,
     ValueRefused,
 )
-from .frames import Frame, Hello
+from .frames import ClockFrame, Frame, Hello
 from .session import Session
 from .values import Value
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 OLDER_SERVICE_DELAY = 0.5
 """How long a client waits for the hello of a service of which it does not know whether it sends one, in seconds."""
+CLOCK_INTERVAL = 1.0
+"""How long a client waits before it asks for the time again while values carry times, in seconds."""
 
 
 class ClientSession(Session):
@@ -46,6 +50,8 @@ class ClientSession(Session):
         self.gathered = frames.Datagrams()
         self._is_checking = False
         self._bytes_before = 0
+        self._clock_is_started = False
+        self._clock_timer: Optional[asyncio.TimerHandle] = None
 
     # Before the session.
 
@@ -66,6 +72,8 @@ class ClientSession(Session):
             | frames.WANTS_CATALOGUE
             | frames.ACCEPTS_PIECES
             | frames.TELLS_REFUSALS
+            | frames.EXCHANGES_TIMES
+            | frames.TAKES_TIMES
         )
         self.send_frame(frames.DEVICE_NAME, self._device._own_name.encode()[:1024])
         if self._admission is not None and self.udp is not None:
@@ -114,6 +122,8 @@ class ClientSession(Session):
         except ElementalError as error:
             self._fail(error)
             return
+        # Its answer comes before that to the ping: when the device is ready, it knows the times of the current values.
+        self._start_clock()
         if not self.peer_answers_pings:
             self.ready.set_result(None)
             return
@@ -136,7 +146,7 @@ class ClientSession(Session):
         return element.is_readable
 
     def received(self, element: Element, value: Value, via: str) -> None:
-        self._device._received(element, value)
+        self._device._received(element, value, self.times.get(element.id))
 
     def refused(self, element: Element, error: Optional[InvalidValue]) -> None:
         pass
@@ -180,6 +190,8 @@ class ClientSession(Session):
             self._is_checking = False
             self.outbox.sends_pieces = bool(self.peer.features & frames.ACCEPTS_PIECES)
             self._progress()
+            if self.ready.done():
+                self._start_clock()
         elif id == frames.CATALOGUE and self.peer is not None and self.catalogue is None:
             self._take_catalogue(frame)
         elif id == frames.REFUSED and self.peer is not None:
@@ -187,6 +199,8 @@ class ClientSession(Session):
         elif id == frames.DATAGRAM_SECRET and self._admission is not None and self.peer is None:
             if frame.length != 33 or value[0] != 1 or not self._admission.seal(value[1:], self.identifier or 0):
                 raise ProtocolViolation("the other end sent a wrong secret of datagrams")
+        elif id == frames.CLOCK_ID and self.exchanges_times:
+            return self._take_time(frame)
         else:
             return False
         return True
@@ -217,6 +231,51 @@ class ClientSession(Session):
         reason = frames.REASONS.get(value[1], "service")
         self._device._refused(element, ValueRefused(element.name, reason, value[2:].decode(errors="replace")))
 
+    # The service's clock.
+
+    def _start_clock(self) -> None:
+        if self.exchanges_times and self.is_open and not self._clock_is_started:
+            self._clock_is_started = True
+            self._ask_for_time()
+
+    def _ask_for_time(self) -> None:
+        if not self.is_open:
+            return
+        # Nobody needs the answer if there is no room for it, and while nothing is read it would come late.
+        if not self._holders and self.outbox.has_room(frames.CLOCK.size):
+            request = self.clock.request(MachineClock.now(), secrets.randbits(64))
+            if request is not None:
+                self.send_frame(frames.CLOCK_ID, request.encode())
+        if self._clock_timer is None and self._wants_times:
+            self._clock_timer = self.loop.call_later(CLOCK_INTERVAL, self._ask_again)
+
+    def _ask_again(self) -> None:
+        self._clock_timer = None
+        self._ask_for_time()
+
+    @property
+    def _wants_times(self) -> bool:
+        return self.clock.count < FIRST_EXCHANGES or self._device._uses_times(self.catalogue)
+
+    def _take_time(self, frame: Frame) -> bool:
+        now = MachineClock.now()
+        answer = ClockFrame.decode(frame, frames.CLOCK_ANSWER)
+        if answer is None:
+            self.statistics.malformed += 1
+            return True
+        if not self.clock.take(answer, now):
+            return False
+        if self.clock.count < FIRST_EXCHANGES:
+            self._ask_for_time()
+        if not self._wants_times:
+            self._stop_clock()
+        return True
+
+    def _stop_clock(self) -> None:
+        if self._clock_timer is not None:
+            self._clock_timer.cancel()
+            self._clock_timer = None
+
     # Datagrams.
 
     def take_datagram(self, data: bytes, _: Tuple[Any, ...]) -> None:
@@ -245,15 +304,18 @@ class ClientSession(Session):
                 self.take_ping(value[:1024], len(value), "udp")
             elif id == frames.PONG:
                 self.take_pong(value)
-            elif id < 0:
+            elif id < 0 and id != frames.TIMED_VALUE:
                 statistics.unknown += 1
             else:
-                element = self.element(id)
+                element = self.element(value[0] if id < 0 and value else id)
                 if element is not None and element.latest and not newest:
                     statistics.dropped += 1
                     continue
                 try:
-                    self.take_value(id, value, len(value), "udp")
+                    if id < 0:
+                        self.take_timed(value, len(value), "udp")
+                    else:
+                        self.take_value(id, value, len(value), "udp")
                 except ProtocolViolation as error:
                     self.end(error)
                     return
@@ -302,6 +364,7 @@ class ClientSession(Session):
     # The end.
 
     def has_ended(self, error: Disconnected) -> None:
+        self._stop_clock()
         if self.udp is not None:
             self.udp.close()
         if not self.ready.done():

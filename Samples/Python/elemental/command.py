@@ -13,9 +13,11 @@ import signal
 import stat
 import sys
 import threading
+import time
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
 from .client import Device, Reconnected, Reconnection, WillReconnect, connect
+from .clock import ReceivedTime
 from .discovery import browse
 from .elements import Element
 from .errors import ElementalError, InvalidValue
@@ -24,6 +26,7 @@ from .pairing import pair
 from .service import Client, Service
 from .spec import format_value, json_line, json_value, parse_element, parse_integer, parse_number, parse_value, printable
 from .state import State, show_fingerprint
+from .streams import Stream
 from .values import Value
 
 
@@ -73,7 +76,12 @@ class Output:
 
         threading.Thread(target=wait, daemon=True).start()
 
-    def value(self, element: Element, value: Value, **where: object) -> None:
+    def value(
+        self, element: Element, value: Value, measured: Optional[ReceivedTime], arrived: float, **where: object
+    ) -> None:
+        times = {"time": arrived}
+        if measured is not None:
+            times = {"time": measured.seconds_here, "timeError": math.ceil(measured.error * 1e6) / 1e6}
         unit = f" {printable(element.unit)}" if element.unit else ""
         self.tell(
             f"{printable(element.name)}={format_value(element, value)}{unit}",
@@ -82,6 +90,7 @@ class Output:
             element=element.name,
             value=json_value(element, value),
             choice=element.choice(value),
+            **times,
         )
 
 
@@ -200,7 +209,7 @@ async def _get(arguments: argparse.Namespace, output: Output) -> None:
     async with connect(arguments.target, **_options(arguments)) as device:
         for name in arguments.names:
             value = await device.get(name, arguments.timeout)
-            output.value(device.elements.find(name), value, **_key(device))
+            output.value(device.elements.find(name), value, device.time(name), time.time(), **_key(device))
 
 
 async def _set(arguments: argparse.Namespace, output: Output) -> None:
@@ -242,14 +251,14 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
         left = arguments.count
         done = asyncio.Event()
 
-        async def follow(element: Element, stream: Any) -> None:
+        async def follow(element: Element, stream: Stream[Value]) -> None:
             nonlocal left
             async for value in stream:
                 if left is not None:
                     if left <= 0:
                         return
                     left -= 1
-                output.value(element, value, **_key(device))
+                output.value(element, value, stream.time, stream.arrived, **_key(device))
                 if left == 0:
                     done.set()
                     return
@@ -282,7 +291,9 @@ async def _publish(arguments: argparse.Namespace, output: Output) -> None:
             service.set(element, parse_value(element, initial))
 
     def changed(element: Element) -> Callable[[Any, Client], None]:
-        return lambda value, client: output.value(element, value, service=service.service, client=client.name)
+        return lambda value, client: output.value(
+            element, value, client.time(element), time.time(), service=service.service, client=client.name
+        )
 
     def client(client: Client, has_come: bool) -> None:
         output.tell(

@@ -42,7 +42,7 @@ class Element:
     - step: in which a control should move
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
-    - timed: values carry the time at which they were measured; this package takes and sends them without
+    - timed: values carry the time at which they were measured
     - kind: "state"; of a bool also "momentary", a push button, or "urgent", an emergency stop
 
     Raises InvalidElement if the wire cannot carry that.

@@ -9,6 +9,8 @@ FRAME = struct.Struct("<bI")
 MESSAGE = struct.Struct("<bIB")
 PIECE = struct.Struct("<bII")
 HELLO = struct.Struct("<BIH")
+CLOCK = struct.Struct("<BQqqqI")
+TIMED = struct.Struct("<Bq")
 
 # The system's elements.
 UDP_IDENTIFIER = -1
@@ -23,6 +25,8 @@ PIECES_TAKEN = -9
 REFUSED = -11
 ADMISSION = -13
 DATAGRAM_SECRET = -14
+CLOCK_ID = -16
+TIMED_VALUE = -17
 
 # What a hello announces.
 ACCEPTS_EMPTY = 1 << 0
@@ -31,6 +35,8 @@ ANSWERS_PINGS = 1 << 2
 WANTS_CATALOGUE = 1 << 3
 ACCEPTS_PIECES = 1 << 4
 TELLS_REFUSALS = 1 << 5
+EXCHANGES_TIMES = 1 << 6
+TAKES_TIMES = 1 << 7
 
 PIECE_BYTES = 65_536
 """What a piece of a large value holds at most."""
@@ -42,6 +48,12 @@ SHARED_DATAGRAM_BYTES = 1_400
 """Values that are sent together share a datagram of at most this size."""
 DATAGRAM_BYTES = 65_507
 """The longest datagram."""
+
+CLOCK_REQUEST, CLOCK_ANSWER = 1, 2
+TIME_LIMIT = 1 << 62
+"""Times of clocks are below this, in nanoseconds."""
+TIME_AHEAD = 0x80
+"""In the element of a time: its value comes later."""
 
 REASONS = {1: "range", 2: "choice", 3: "read-only", 4: "role", 5: "service"}
 REASON_CODES = {name: code for code, name in REASONS.items()}
@@ -61,6 +73,47 @@ class Hello(NamedTuple):
     def decode(cls, data: bytes) -> Optional[Hello]:
         """None if it is too short, or of the version 0. Further bytes are ignored."""
         return cls(*HELLO.unpack_from(data)) if len(data) >= HELLO.size and data[0] else None
+
+
+class ClockFrame(NamedTuple):
+    """The value of -16. Times are in nanoseconds of the sender's clock, which has run since its machine's start."""
+
+    kind: int
+    nonce: int
+    first: int
+    """Of a request when the client sent its previous one, otherwise when the service received it; 0 in the first request."""
+    second: int
+    """Of a request when the client received the previous answer, otherwise when the service sent it."""
+    anchor: int
+    """What to add for nanoseconds since 1970; 0 if nothing keeps the time of day right."""
+    slept: int
+    """How many milliseconds the machine has slept since its start, modulo 2^32."""
+
+    def encode(self) -> bytes:
+        return CLOCK.pack(*self)
+
+    @classmethod
+    def decode(cls, frame: Frame, kind: int) -> Optional[ClockFrame]:
+        """None if it is malformed, or of another kind."""
+        if not frame.is_whole or frame.length != CLOCK.size or frame.value[0] != kind:
+            return None
+        made = cls(*CLOCK.unpack(frame.value))
+        return made if 0 <= made.first < TIME_LIMIT and 0 <= made.second < TIME_LIMIT else None
+
+
+def timed(element: int, time: int, is_ahead: bool = False) -> bytes:
+    """What precedes the value in -17, or all of it if the value comes later. The time is in microseconds."""
+    return TIMED.pack(element | (TIME_AHEAD if is_ahead else 0), time)
+
+
+def split_timed(data: bytes) -> Optional[Tuple[int, int, Optional[bytes]]]:
+    """The element, time and value of -17, without a value if that comes later. None if it is malformed."""
+    if len(data) < TIMED.size:
+        return None
+    element, time = TIMED.unpack_from(data)
+    if element & TIME_AHEAD:
+        return (element & ~TIME_AHEAD, time, None) if len(data) == TIMED.size else None
+    return element, time, data[TIMED.size :]
 
 
 def frame(id: int, value: bytes = b"") -> bytes:

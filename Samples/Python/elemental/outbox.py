@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections import deque
 from typing import Deque, Dict, Optional
 
-from .frames import FRAME, PIECE, PIECE_BYTES, PIECE_ID, WHOLE_BYTES, WINDOW_BYTES, frame
+from .frames import FRAME, PIECE, PIECE_BYTES, PIECE_ID, TIMED_VALUE, WHOLE_BYTES, WINDOW_BYTES, frame, timed
 
 
 class _Entry:
-    __slots__ = ("id", "value", "offset")
+    __slots__ = ("id", "value", "time", "offset")
 
-    def __init__(self, id: int, value: bytes) -> None:
+    def __init__(self, id: int, value: bytes, time: Optional[int]) -> None:
         self.id = id
         self.value = value
+        self.time = time
         self.offset = 0
+
+    @property
+    def time_ahead(self) -> bytes:
+        """The frame that tells the value's time ahead of it."""
+        return b"" if self.time is None else frame(TIMED_VALUE, timed(self.id, self.time, True))
+
+    def frames(self) -> bytes:
+        """The value in one frame, with its time."""
+        if self.time is None or len(self.value) > WHOLE_BYTES:
+            return self.time_ahead + frame(self.id, self.value)
+        return frame(TIMED_VALUE, timed(self.id, self.time) + self.value)
 
 
 class Outbox:
@@ -57,21 +69,21 @@ class Outbox:
         """Whether an unsent value of a `latest` element is there, which the next one replaces."""
         return id in self._newest
 
-    def add(self, id: int, value: bytes, latest: bool = False) -> None:
-        """Adds a value; the caller has asked for room."""
+    def add(self, id: int, value: bytes, latest: bool = False, time: Optional[int] = None) -> None:
+        """Adds a value, of a peer that takes times with its time in microseconds; the caller has asked for room."""
         if latest:
             entry = self._newest.get(id)
             if entry is not None:
                 self.size += len(value) - len(entry.value)
                 self.replaced += 1
                 was_large = self._is_large(entry.value)
-                entry.value = value
+                entry.value, entry.time = value, time
                 # One that has grown beyond a frame changes its place, so that it goes in pieces.
                 if self._is_large(value) and not was_large and entry in self._frames:
                     self._frames.remove(entry)
                     self._add_large(entry)
                 return
-        entry = _Entry(id, value)
+        entry = _Entry(id, value, time)
         self.size += len(value) + FRAME.size
         if latest:
             self._newest[id] = entry
@@ -101,7 +113,7 @@ class Outbox:
             entry = self._frames.popleft()
             self._forget(entry)
             self.size -= len(entry.value) + FRAME.size
-            return frame(entry.id, entry.value)
+            return entry.frames()
         if not self._large:
             return None
         entry = self._large[0]
@@ -109,7 +121,7 @@ class Outbox:
         if not entry.offset and not self._is_large(entry.value):
             self._end_large(entry)
             self.size -= total + FRAME.size
-            return frame(entry.id, entry.value)
+            return entry.frames()
         count = min(PIECE_BYTES, total - entry.offset)
         unacknowledged = (self._pieces_sent - self._acknowledged) & 0xFFFFFFFF
         if self.has_window and unacknowledged + count > WINDOW_BYTES:
@@ -117,7 +129,8 @@ class Outbox:
         # What has been begun is not replaced any more.
         self._forget(entry)
         part = entry.value[entry.offset : entry.offset + count]
-        made = frame(PIECE_ID, PIECE.pack(entry.id, total, entry.offset) + part)
+        made = b"" if entry.offset else entry.time_ahead
+        made += frame(PIECE_ID, PIECE.pack(entry.id, total, entry.offset) + part)
         entry.offset += count
         self._pieces_sent = (self._pieces_sent + count) & 0xFFFFFFFF
         self.size -= count

@@ -11,6 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, NamedTuple, Optional, Seq
 
 from . import frames
 from .client import Key, _call
+from .clock import MachineClock, Moment, ReceivedTime, microseconds
 from .datagrams import DatagramSocket, plain_address
 from .discovery import Publication, check_published, cut
 from .elements import Catalogue, Element
@@ -27,7 +28,7 @@ from .errors import (
     Refuse,
     TimedOut,
 )
-from .frames import Frame, Hello
+from .frames import ClockFrame, Frame, Hello
 from .session import IncompleteBytes, Limits, Session, Statistics
 from .streams import Stream, Streams
 from .values import Value
@@ -61,6 +62,14 @@ class Client:
     @property
     def statistics(self) -> Statistics:
         return self._session.statistics
+
+    def time(self, key: Key) -> Optional[ReceivedTime]:
+        """When the newest value received of a timed element was measured; within a handler, the value it was called with.
+
+        None if the client does not say, and before the ends have exchanged times. Raises UnknownElement.
+        """
+        measured = self._session.times.get(self._session._service.elements.find(key).id)
+        return measured.here() if measured is not None else None
 
     async def ping(self, via: str = "tcp", timeout: float = 5) -> float:
         """The round trip to the client in seconds, over "tcp" or "udp". Raises TimedOut or Disconnected."""
@@ -162,6 +171,14 @@ class FollowedService(Session):
                 return True
             self._introduce()
             self._answer(self.peer)
+        elif frame.id == frames.CLOCK_ID and self.exchanges_times:
+            now = MachineClock.now()
+            request = ClockFrame.decode(frame, frames.CLOCK_REQUEST)
+            if request is None:
+                self.statistics.malformed += 1
+            elif self.outbox.has_room(frames.CLOCK.size):
+                # A client that asks and reads nothing costs no more than a look.
+                self.send_frame(frames.CLOCK_ID, self.clock.answer(request, now).encode())
         else:
             return False
         return True
@@ -174,6 +191,8 @@ class FollowedService(Session):
             | frames.ANSWERS_PINGS
             | frames.ACCEPTS_PIECES
             | frames.TELLS_REFUSALS
+            | frames.EXCHANGES_TIMES
+            | frames.TAKES_TIMES
         )
         self.send_frame(frames.HELLO_ID, Hello(1, features, 0).encode())
         if hello.features & frames.WANTS_CATALOGUE:
@@ -189,9 +208,10 @@ class FollowedService(Session):
         """Sends a new value to the client, or, if too much waits for it, the newest one later."""
         if not self.is_introduced or not self.is_open:
             return
-        if element.is_udp and self.sends_datagrams and len(data) <= frames.DATAGRAM_BYTES - frames.MESSAGE.size:
+        id, value = self.in_datagram(element, data, self._service._times.get(element.id))
+        if element.is_udp and self.sends_datagrams and len(value) <= frames.DATAGRAM_BYTES - frames.MESSAGE.size:
             if data or self._accepts_empty:
-                self.send_datagram(element.id, data)
+                self.send_datagram(id, value)
         else:
             self._queue(element, data)
 
@@ -206,7 +226,7 @@ class FollowedService(Session):
             self.statistics.replaced += 1
             return
         try:
-            self.send_value(element, data)
+            self.send_value(element, data, self._service._times.get(element.id))
         except QueueFull:
             self.stale[element.id] = element
 
@@ -260,11 +280,14 @@ class FollowedService(Session):
             self.take_ping(value[:1024], len(value), "udp")
         elif id == frames.PONG:
             self.take_pong(value)
-        elif id < 0:
+        elif id < 0 and (id != frames.TIMED_VALUE or self.peer is None):
             self.statistics.unknown += 1
         else:
             try:
-                self.take_value(id, value, len(value), "udp")
+                if id < 0:
+                    self.take_timed(value, len(value), "udp")
+                else:
+                    self.take_value(id, value, len(value), "udp")
             except ProtocolViolation as error:
                 self.end(error)
 
@@ -331,6 +354,7 @@ class Service:
         self._incomplete = IncompleteBytes(maximum_incomplete_bytes)
         self._catalogue_bytes = self.elements.encode()
         self._values: Dict[int, bytes] = {}
+        self._times: Dict[int, int] = {}
         self._sessions: Dict[FollowedService, None] = {}
         self._by_identifier: Dict[int, FollowedService] = {}
         self._next_identifier = 1
@@ -440,14 +464,17 @@ class Service:
 
     # Values.
 
-    def set(self, key: Key, value: object) -> None:
+    def set(self, key: Key, value: object, *, at: Optional[Moment] = None) -> None:
         """Gives an element a value and tells all clients; never waits.
 
-        A client that is too slow gets the newest value of each element once it has caught up. Raises UnknownElement,
-        InvalidValue, OutOfRange or NotAChoice.
+        A client that is too slow gets the newest value of each element once it has caught up. `at` is when the value of a
+        timed element was measured: seconds of `machine_time()`, or the time of a received value; None is this moment.
+        Raises UnknownElement, InvalidValue, OutOfRange or NotAChoice.
         """
         element = self.elements.find(key)
         data = element.encode(value)
+        if element.timed:
+            self._times[element.id] = microseconds(at)
         self._values[element.id] = data
         if element.is_readable:
             for session in list(self._sessions):
@@ -542,10 +569,11 @@ class Service:
                 )
                 session.tell_refusal(element, "service", "the service failed to handle it")
                 return
+        measured = session.times.get(element.id)
         if self._adopts:
-            self.set(element, value)
+            self.set(element, value, at=measured.here() if measured is not None else None)
         before = self._streams.dropped
-        self._streams.put(element.id, Received(value, session.client, element))
+        self._streams.put(element.id, Received(value, session.client, element), measured)
         session.statistics.dropped += self._streams.dropped - before
 
     def _streams_changed(self) -> None:

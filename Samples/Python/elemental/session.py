@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Deque, Dict, Iterator, List, Optional, Tuple, cast
 
 from . import frames
+from .clock import ClockExchange, Measured
 from .elements import Element
 from .errors import (
     ClosedByPeer,
@@ -60,6 +61,8 @@ class Statistics:
     """Values of a wrong length or form, and datagrams."""
     rejected: int = 0
     """Values outside a range or the choices, and those that the other end may not send."""
+    times_rejected: int = 0
+    """Times of measurement before 1970 or after 2100. Their values were taken without."""
     replaced: int = 0
     """Values that were not sent, because a newer one had come."""
     dropped: int = 0
@@ -109,6 +112,11 @@ class Session(asyncio.Protocol):
         self._unread: Deque[bytes] = deque()
         self._holders: set[object] = set()
         self._large: Optional[_Large] = None
+        self.clock = ClockExchange()
+        """What is known of the other end's clock."""
+        self.times: Dict[int, Measured] = {}
+        """When the newest values received of timed elements were measured."""
+        self._times_ahead: Dict[int, int] = {}
         self._taken = 0
         self._incomplete = incomplete or IncompleteBytes(limits.value_bytes * 2 + (1 << 20))
         self._incomplete_here = 0
@@ -168,6 +176,8 @@ class Session(asyncio.Protocol):
             frames.ADMISSION: 1024,
             frames.DATAGRAM_SECRET: 33,
             frames.PIECE_ID: frames.PIECE.size + frames.PIECE_BYTES,
+            frames.CLOCK_ID: frames.CLOCK.size,
+            frames.TIMED_VALUE: frames.TIMED.size + frames.WHOLE_BYTES,
         }.get(id, 0)
 
     def flushed(self) -> None:
@@ -374,6 +384,8 @@ class Session(asyncio.Protocol):
             self.take_pong(frame.value)
         elif frame.id == frames.PIECE_ID and self.peer is not None:
             self._piece(frame)
+        elif frame.id == frames.TIMED_VALUE and self.peer is not None:
+            self.take_timed(frame.value, frame.length, "tcp")
         elif not self.system_frame(frame):
             self._unknown()
 
@@ -383,8 +395,34 @@ class Session(asyncio.Protocol):
         if self._unknown_in_a_row > self.limits.unknown_in_a_row:
             raise ProtocolViolation("the other end sent nothing but values of unknown elements")
 
-    def take_value(self, id: int, data: bytes, length: int, via: str) -> None:
-        """A value of a user's element, of which `data` may have been left out if it cannot be accepted."""
+    def take_timed(self, data: bytes, length: int, via: str) -> None:
+        """The value of -17. A peer that has sent a hello sends it."""
+        found = frames.split_timed(data)
+        if found is None or len(data) != length:
+            self.statistics.malformed += 1
+            return
+        id, time, value = found
+        if value is None:
+            element = self.element(id)
+            if via != "tcp":
+                self.statistics.malformed += 1
+            elif element is None or not element.timed:
+                self._unknown()
+            else:
+                self._times_ahead[id] = time
+        elif len(value) <= self.limits.value_bytes:
+            self.take_value(id, value, len(value), via, time)
+        elif via == "tcp":
+            raise ProtocolViolation(f"the other end sent a value of {len(value)} bytes; {self.limits.value_bytes} are accepted")
+        else:
+            self.statistics.malformed += 1
+
+    def take_value(self, id: int, data: bytes, length: int, via: str, time: Optional[int] = None) -> None:
+        """A value of a user's element, of which `data` may have been left out if it cannot be accepted.
+
+        The time is that of its measurement, in microseconds of the other end's clock.
+        """
+        ahead = self._times_ahead.pop(id, None) if via == "tcp" else None
         element = self.element(id)
         if element is None:
             self._unknown()
@@ -412,7 +450,18 @@ class Session(asyncio.Protocol):
             self.statistics.rejected += 1
             self.refused(element, error)
             return
+        if element.timed:
+            self._note_time(id, ahead if time is None else time)
         self.received(element, value, via)
+
+    def _note_time(self, id: int, time: Optional[int]) -> None:
+        if time is not None and not self.clock.is_plausible(time):
+            self.statistics.times_rejected += 1
+            time = None
+        if time is None:
+            self.times.pop(id, None)
+        else:
+            self.times[id] = Measured(self.clock, time)
 
     def _piece(self, frame: Frame) -> None:
         if not frame.is_whole or frame.length <= frames.PIECE.size:
@@ -510,15 +559,34 @@ class Session(asyncio.Protocol):
             self.outbox.add(id, value)
             self._schedule_flush()
 
-    def send_value(self, element: Element, data: bytes) -> None:
-        """Queues a value over TCP. Raises QueueFull or Disconnected."""
+    @property
+    def takes_times(self) -> bool:
+        """Whether the other end takes values with times."""
+        return self.peer is not None and bool(self.peer.features & frames.TAKES_TIMES)
+
+    @property
+    def exchanges_times(self) -> bool:
+        """Whether the other end tells the times of its clock."""
+        return self.peer is not None and bool(self.peer.features & frames.EXCHANGES_TIMES)
+
+    def in_datagram(self, element: Element, data: bytes, time: Optional[int]) -> Tuple[int, bytes]:
+        """The identifier and the value of a message, with the time of its measurement if the other end takes it."""
+        if time is None or not self.takes_times:
+            return element.id, data
+        return frames.TIMED_VALUE, frames.timed(element.id, time) + data
+
+    def send_value(self, element: Element, data: bytes, time: Optional[int] = None) -> None:
+        """Queues a value over TCP, of a timed element with the microseconds of its measurement.
+
+        Raises QueueFull or Disconnected.
+        """
         if not self.is_open:
             raise self.why_not_open()
         if not data and not (self.peer and self.peer.features & frames.ACCEPTS_EMPTY):
             raise InvalidValue(f"{element.name}: the other end, an older one, does not take empty values")
         if not self.can_queue(element, len(data)):
             raise QueueFull(f"{self.outbox.size} bytes wait for the other end, which is slower")
-        self.outbox.add(element.id, data, element.latest)
+        self.outbox.add(element.id, data, element.latest, time if self.takes_times else None)
         self.statistics.replaced = self.outbox.replaced
         self._schedule_flush()
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from typing import AsyncIterator, Callable, Deque, Generic, List, Optional, Tuple, TypeVar
 from weakref import ref
 
+from .clock import Measured, ReceivedTime
 from .errors import ElementalError
 
 T = TypeVar("T")
@@ -22,13 +24,24 @@ class Stream(AsyncIterator[T], Generic[T]):
     def __init__(self, limit: int, newest: bool) -> None:
         self._limit = 1 if newest else max(1, limit)
         self._newest = newest
-        self._items: Deque[T] = deque()
+        self._items: Deque[Tuple[T, float, Optional[Measured]]] = deque()
+        self._measured: Optional[Measured] = None
         self._waiting: Optional[asyncio.Future[None]] = None
         self._is_finished = False
         self._error: Optional[ElementalError] = None
         self._has_room: Callable[[], None] = lambda: None
         self.dropped = 0
         """How many made way for newer ones."""
+        self.arrived = 0.0
+        """When the value that came last out of the iteration had arrived, in seconds since 1970."""
+
+    @property
+    def time(self) -> Optional[ReceivedTime]:
+        """When the value that came last out of the iteration was measured, of a timed element.
+
+        None if the peer does not say, and before the ends have exchanged times.
+        """
+        return self._measured.here() if self._measured is not None else None
 
     def __aiter__(self) -> Stream[T]:
         return self
@@ -47,7 +60,7 @@ class Stream(AsyncIterator[T], Generic[T]):
             finally:
                 self._waiting = None
         was_full = self.is_full
-        item = self._items.popleft()
+        item, self.arrived, self._measured = self._items.popleft()
         if was_full and not self.is_full:
             self._has_room()
         return item
@@ -57,13 +70,13 @@ class Stream(AsyncIterator[T], Generic[T]):
         """Whether its source is to wait."""
         return not self._newest and len(self._items) >= self._limit
 
-    def _put(self, item: T) -> None:
+    def _put(self, item: T, measured: Optional[Measured] = None) -> None:
         if self._is_finished:
             return
         if len(self._items) >= self._limit:
             self._items.popleft()
             self.dropped += 1
-        self._items.append(item)
+        self._items.append((item, time.time(), measured))
         self._wake()
 
     def _finish(self, error: Optional[ElementalError]) -> None:
@@ -101,12 +114,12 @@ class Streams(Generic[T]):
         """Whether the source is to wait for one of them."""
         return any(stream is not None and stream.is_full for stream in (each[1]() for each in self._all))
 
-    def put(self, key: int, item: T) -> None:
+    def put(self, key: int, item: T, measured: Optional[Measured] = None) -> None:
         for wanted, reference in self._all:
             stream = reference()
             if stream is not None and (wanted is None or wanted == key):
                 before = stream.dropped
-                stream._put(item)
+                stream._put(item, measured)
                 if not stream._newest:
                     self.dropped += stream.dropped - before
         if self._all and self.is_full:

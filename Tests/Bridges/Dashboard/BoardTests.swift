@@ -35,6 +35,32 @@ struct BoardTests {
         }
     }
 
+    @Test
+    func agesOfTimedValues() async throws {
+        let pose = Element<Float>(6, "Pose", access: .read).withTimes
+        try await DashboardFixture.with([Self.speed, pose]) { fixture in
+            let hour = MeasurementTime(microseconds: MeasurementTime.now.microseconds - 3_600_000_000)
+            try fixture.service.send(1, to: pose, at: hour)
+            try fixture.service.send(0.5, to: Self.speed)
+            let page = try await fixture.openPage()
+            func age(of id: Int8, _ message: JSONLine) -> Double? {
+                let ages: [String: Double]? = message["a"]
+                return ages?["\(page.key)/\(id)"]
+            }
+            // Before that, a value has no age.
+            try await eventually("the clock") { fixture.service.devices.first?.clock != nil }
+            try fixture.service.send(2, to: pose, at: hour)
+            let old = try await page.socket.next("values") { page.value($0, 6) as? Double == 2 }
+            #expect((3_600_000...3_700_000).contains(try #require(age(of: 6, old))))
+            #expect(age(of: 1, old) == nil)
+            // What is said to be measured later than now is taken for new.
+            try fixture.service.send(
+                3, to: pose, at: MeasurementTime(microseconds: MeasurementTime.now.microseconds + 3_600_000_000))
+            let early = try await page.socket.next("values") { page.value($0, 6) as? Double == 3 }
+            #expect(age(of: 6, early) == 0)
+        }
+    }
+
     /// Both requests come before the next tick.
     @Test
     func aServiceThatIsClosedAndOpenedAgainIsToldAnew() async throws {

@@ -114,6 +114,48 @@ struct RecorderTests {
             }
             // The recorder's clock stands still, the machine's does not.
             #expect(ages.count == 2 && ages[0] >= 2_000_000_000 && ages[1] == 0)
+
+            let recording = try await Recording(path: path)
+            let values = Self.values(try await Self.items(recording))
+            #expect(values.map(\.age.nanoseconds) == ages.map(Int64.init))
+            // What is exported is when it was measured, and what is replayed is as old again.
+            let line = RecordingText(recording, .json).json(values[0], .zero)
+            let seconds = try #require(JSONLine(line.text)?.number("time"))
+            #expect(abs(seconds - Double(recording.start - ages[0]) / 1e9) < 1e-5)
+            var configuration = ServiceConfiguration()
+            configuration.address = "127.0.0.1"
+            configuration.isPublished = false
+            let service = recording.services[0].makeService(configuration: configuration)
+            try await service.start()
+            let times = Locked<[ReceivedTime?]>([])
+            let device = try await ElementalDevice.connect(
+                host: "127.0.0.1", port: try #require(service.port), as: "client"
+            ) { device in
+                device.onAnyValue { element, _, device in times.withLock { $0.append(device.time(of: element)) } }
+            }
+            _ = try await device.catalogue()
+            try await eventually("the clock") { device.clock != nil }
+            let before = MeasurementTime.now.microseconds
+            try await Replay().run(recording, on: [service])
+            try await eventually("the values") { times.withLock { $0.count } == 2 }
+            let received = times.withLock { $0 }.map { $0?.time.microseconds ?? 0 }
+            #expect(before - received[0] > 1_900_000 && before - received[1] < 1_900_000)
+            await device.close()
+            await service.stop()
+        }
+    }
+
+    @Test("a file may say any time of measurement", arguments: [Int64.min, -1, 0, .max])
+    func anyAge(age: Int64) async throws {
+        try await Self.withRecorder { recorder, add in
+            try add(.float4([1, 2, 3, 4]), "Quaternion")
+            _ = await recorder.finish()
+            let recording = try await Recording(path: recorder.path)
+            let element = try #require(Self.elements["Quaternion"])
+            let value = RecordedValue(
+                service: 0, element: element, value: .float4([1, 2, 3, 4]), age: .nanoseconds(age))
+            let line = RecordingText(recording, .json).json(value, .zero)
+            #expect(try #require(JSONLine(line.text)?.number("time")) >= 0)
         }
     }
 

@@ -9,6 +9,7 @@ struct PythonTests {
         .backstop,
         arguments: [
             ["units", "types", "large", "catalogue", "refusals", "older", "clients", "services", "datagrams"],
+            ["times", "clocks"],
             ["package", "reconnection", "heartbeat", "slow", "crowd"],
             ["pairing", "impostors"],
             ["found"],

@@ -83,7 +83,7 @@ extension Board {
             guard let service = services[number] else { continue }
             for id in ids {
                 if !message.isFull, case .text(let text) = service.content(of: id) {
-                    message.add(text, of: id, number)
+                    message.add(text, of: id, number, age: service.age(of: id))
                 } else {
                     left[number, default: []].insert(id)
                 }

@@ -150,8 +150,8 @@ final class Board {
 
     func note(_ event: FollowerEvent) {
         switch event {
-        case .value(let key, let element, let value, _):
-            if let service = known[key] { change(service) { $0.take(value, of: element.id) } }
+        case .value(let key, let element, let value, let time):
+            if let service = known[key] { change(service) { $0.take(value, of: element.id, at: time) } }
         case .refusal(let key, let element, let refusal):
             if let service = known[key] { note(refusal, of: element.id, service) }
         case .place(let key, let place):

@@ -42,6 +42,8 @@ final class BoardService {
     private(set) var device: ElementalDevice?
     private(set) var catalogue: ElementCatalogue?
     private var values: [Int8: Held] = [:]
+    /// When values were measured.
+    private var times: [Int8: ReceivedTime] = [:]
     var changed: Set<Int8> = []
     /// The elements whose values the list shows.
     private(set) var telling: [ElementDefinition] = []
@@ -129,13 +131,16 @@ final class BoardService {
     }
 
     /// Takes a value of the service, or one that a page has set.
-    func take(_ value: ElementValue, of id: Int8, isOwn: Bool = false) {
+    ///
+    /// - Parameter time: when it was measured, if that is known.
+    func take(_ value: ElementValue, of id: Int8, at time: ReceivedTime? = nil, isOwn: Bool = false) {
         let byteCount = value.wireByteCount
         switch value {
         case .data where byteCount > Self.maximumDataByteCount, .string where byteCount > Self.maximumTextByteCount:
             values[id] = .content(.length(byteCount))
         default: values[id] = .value(value)
         }
+        times[id] = time
         changed.insert(id)
         if isOwn { own.insert(id) } else if !own.isEmpty { own.remove(id) }
         if !outdated.isEmpty { outdated.remove(id) }
@@ -184,6 +189,14 @@ final class BoardService {
         let frame = catalogueFrame ?? PageMessage.catalogue(catalogue, of: number, policy)
         catalogueFrame = frame
         return frame
+    }
+
+    /// How many milliseconds ago an element's value was measured; `nil` if that is not known.
+    func age(of id: Int8) -> Int? {
+        guard let element = catalogue?[id: id], element.timed, !own.contains(id) else { return nil }
+        // The first values come before the clocks are known.
+        guard let time = times[id] ?? device?.time(of: element) else { return nil }
+        return max(0, Int((MeasurementTime.now.microseconds &- time.time.microseconds) / 1000))
     }
 
     /// An element's value for the list, which has no room for long texts.

@@ -55,12 +55,14 @@ struct ValuesMessage {
     private let kind: Kind
     private var text = ByteBuffer()
     private var last: UInt32?
+    private var ages: [(service: UInt32, element: Int8, age: Int)] = []
 
     init(_ kind: Kind) { self.kind = kind }
 
     var isFull: Bool { text.readableBytes >= Self.size }
 
-    mutating func add(_ value: ByteBuffer, of id: Int8, _ service: UInt32) {
+    /// - Parameter age: how many milliseconds ago it was measured; `nil` if that is not known.
+    mutating func add(_ value: ByteBuffer, of id: Int8, _ service: UInt32, age: Int? = nil) {
         if last == nil {
             let clock = NIODeadline.now().uptimeNanoseconds / 1_000_000
             text.writeString("{\"t\":\"\(kind.rawValue)\",\"c\":\(clock),\"v\":{\"\(service)\":{")
@@ -72,13 +74,21 @@ struct ValuesMessage {
         last = service
         text.writeString("\"\(id)\":")
         text.writeImmutableBuffer(value)
+        if let age { ages.append((service, id, age)) }
     }
 
     /// The message, which is empty then; `nil` if it has no values.
     mutating func finish() -> EncodedFrame? {
         guard last.take() != nil else { return nil }
-        text.writeStaticString("}}}")
-        defer { text = ByteBuffer() }
+        text.writeStaticString("}}")
+        for (index, (service, element, age)) in ages.enumerated() {
+            text.writeString("\(index == 0 ? ",\"a\":{" : ",")\"\(service)/\(element)\":\(age)")
+        }
+        text.writeString(ages.isEmpty ? "}" : "}}")
+        defer {
+            text = ByteBuffer()
+            ages = []
+        }
         return EncodedFrame(text: text)
     }
 }

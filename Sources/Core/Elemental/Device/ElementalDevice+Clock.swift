@@ -48,6 +48,20 @@ extension ElementalDevice {
         onValue(of: element) { value, device in handler(value, device.time(of: element), device) }
     }
 
+    /// The values of the element, each with when it was measured, as an async sequence; see ``values(of:buffering:)`` and
+    /// ``time(of:)``.
+    public func timedValues<Value>(
+        of element: Element<Value>, buffering: StreamBuffering = .waiting
+    ) -> ElementValues<(value: Value, time: ReceivedTime?)> {
+        stream(buffering) { stream in
+            addHandler(for: element.id) { bytes, device in
+                guard let value = Value(received: bytes) else { return device.noteUndecodable(element.id) }
+                let time = device.time(of: element.definition)
+                stream.add((value, time), wireByteCount: bytes.bytes.count, isDatagram: bytes.isDatagram)
+            }
+        }
+    }
+
     /// Sends a value that was measured at a given time, if the element is ``ElementDefinition/timed``.
     ///
     /// - Parameter time: when it was measured; `nil` for this moment.

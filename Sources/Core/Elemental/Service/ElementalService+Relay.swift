@@ -49,7 +49,7 @@ extension ElementalService {
     public func relay<Value>(
         _ element: Element<Value>, deciding decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value
     ) -> HandlerRegistration {
-        relay(element.definition, reading: { Value(received: $0) }, decide) { try $0.send($1, to: element) }
+        relay(element.definition, reading: { Value(received: $0) }, decide) { try $0.send($1, to: element, at: $2) }
     }
 
     /// Accepts and forwards values of an element known at run time; `decide` may wait.
@@ -61,24 +61,25 @@ extension ElementalService {
         deciding decide: @escaping @Sendable (ElementValue, ElementalDevice) async throws -> ElementValue
     ) -> HandlerRegistration {
         relay(element, reading: { ElementValue(received: $0, type: element.type) }, decide) {
-            try $0.send($1, to: element)
+            try $0.send($1, to: element, at: $2)
         }
     }
 
     private func relay<Value: Sendable>(
         _ element: ElementDefinition, reading read: @escaping @Sendable (ReceivedBytes) -> Value?,
         _ decide: @escaping @Sendable (Value, ElementalDevice) async throws -> Value,
-        send: @escaping @Sendable (ElementalService, Value) throws -> [SendFailure]
+        send: @escaping @Sendable (ElementalService, Value, MeasurementTime?) throws -> [SendFailure]
     ) -> HandlerRegistration {
         let decisions = Decisions<Value>()
         return addHandler(for: element.id) { [weak self] bytes, device in
             guard let value = read(bytes) else { return device.noteUndecodable(element.id) }
-            guard decisions.begin(with: value, from: device) else { return }
+            let time = device.time(of: element)?.time
+            guard decisions.begin(with: value, from: device, at: time) else { return }
             Task { [weak self] in
-                while let (value, device, decision) = decisions.next() {
+                while let (value, device, time, decision) = decisions.next() {
                     do {
                         let accepted = try await decide(value, device)
-                        if element.access.contains(.read), let self { _ = try send(self, accepted) }
+                        if element.access.contains(.read), let self { _ = try send(self, accepted, time) }
                     } catch {
                         self?.refuse(element, from: device, ValueRefusal(because: error))
                     }
@@ -136,17 +137,17 @@ extension ValueRefusal {
 private final class Decisions<Value: Sendable>: Sendable {
     private struct State {
         var isBusy = false
-        var waiting: (value: Value, device: ElementalDevice, decision: PendingDecision)?
+        var waiting: (value: Value, device: ElementalDevice, time: MeasurementTime?, decision: PendingDecision)?
     }
 
     private let state = Mutex(State())
 
     /// - Returns: whether the caller has to start deciding.
-    func begin(with value: Value, from device: ElementalDevice) -> Bool {
+    func begin(with value: Value, from device: ElementalDevice, at time: MeasurementTime?) -> Bool {
         let decision = device.beginDecision()
         // The replaced decision is released outside the lock.
         let (isFirst, replaced) = state.withLock { state in
-            defer { (state.isBusy, state.waiting) = (true, (value, device, decision)) }
+            defer { (state.isBusy, state.waiting) = (true, (value, device, time, decision)) }
             return (!state.isBusy, state.waiting)
         }
         withExtendedLifetime(replaced) {}
@@ -154,7 +155,7 @@ private final class Decisions<Value: Sendable>: Sendable {
     }
 
     /// - Returns: `nil` if nothing waits; then nobody decides any more.
-    func next() -> (value: Value, device: ElementalDevice, decision: PendingDecision)? {
+    func next() -> (value: Value, device: ElementalDevice, time: MeasurementTime?, decision: PendingDecision)? {
         state.withLock { state in
             state.isBusy = state.waiting != nil
             return state.waiting.take()

@@ -7,9 +7,10 @@ public struct RecordingText: Sendable {
     /// How the text is made up.
     public enum Form: Sendable, Hashable {
         /// Comma-separated values as RFC 4180 has them: a line for each value, with the columns time, service, instance,
-        /// element, value and unit.
+        /// element, value and unit. The time is when the value was measured, if that is known.
         case csv
-        /// The same with a column for each element: a line for each time, with the newest values of all elements.
+        /// The same with a column for each element: a line for each time of recording, with the newest values of all
+        /// elements.
         case wideCSV
         /// A JSON object a line, as `elemental watch --json` prints values.
         case json
@@ -63,9 +64,8 @@ public struct RecordingText: Sendable {
         case (.csv, .value(let value)):
             let service = recording.services[value.service]
             return Self.line([
-                time(item.time).text, service.service ?? "", cell(service.instance), cell(value.element.name),
-                cell(value),
-                cell(value.element.unit),
+                time(item.time, value).text, service.service ?? "", cell(service.instance), cell(value.element.name),
+                cell(value), cell(value.element.unit),
             ])
         case (.csv, .event): return ""
         case (.json, .value(let value)): return json(value, item.time).text + "\n"
@@ -109,6 +109,13 @@ public struct RecordingText: Sendable {
         Timestamp(nanoseconds: recording.start &+ UInt64(max(0, time.nanoseconds)))
     }
 
+    /// When a value was measured, if that is known, otherwise when it was recorded.
+    private func time(_ time: Duration, _ value: RecordedValue) -> Timestamp {
+        let (measured, isBeyond) = Int64(bitPattern: recording.start)
+            .subtractingReportingOverflow(value.age.nanoseconds &- max(0, time.nanoseconds))
+        return isBeyond || measured < 0 ? self.time(time) : Timestamp(nanoseconds: UInt64(measured))
+    }
+
     func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
         let service = recording.services[value.service]
         let choice = value.element.type == .string ? nil : value.element.choice(value.value)
@@ -118,7 +125,7 @@ public struct RecordingText: Sendable {
                 + (choice.map { [("choice", .string($0.name))] } ?? [])
                 + [
                     ("service", .optional(service.service)), ("instance", .string(service.instance)),
-                    ("time", .number(self.time(time).seconds)),
+                    ("time", .number(self.time(time, value).seconds)),
                 ])
     }
 

@@ -98,7 +98,8 @@ final class ItemReader: @unchecked Sendable {
                 losses.note(recording.name(of: element, service))
                 return nil
             }
-            return .value(RecordedValue(service: service, element: element, value: value))
+            let age = element.timed ? Int64(bitPattern: message.logTime &- message.publishTime) : 0
+            return .value(RecordedValue(service: service, element: element, value: value, age: .nanoseconds(age)))
         case .events:
             guard let event = RecordedEvent(message: message.data) else { return nil }
             let service = recording.services.firstIndex {

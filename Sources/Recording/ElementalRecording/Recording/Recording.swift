@@ -132,6 +132,9 @@ public struct RecordedValue: Sendable {
     public let element: ElementDefinition
     /// The value.
     public let value: ElementValue
+    /// How long before its recording the value was measured; zero if that is not known. Negative if the service said that it
+    /// was measured later.
+    public let age: Duration
 }
 
 /// A value or an event, with its time.

@@ -90,7 +90,7 @@ public struct Replay: Sendable {
             case .value(let value):
                 guard services.indices.contains(value.service) else { return }
                 do throws(ElementalError) {
-                    let failures = try services[value.service].send(value.value, to: value.element)
+                    let failures = try services[value.service].send(value.value, to: value.element, at: value.time)
                     // A client that is leaving does not keep the value from the service.
                     note(value, failures.first { $0.error.code != .notConnected }?.error)
                 } catch {
@@ -116,6 +116,14 @@ public struct Replay: Sendable {
             try Task.checkCancellation()
             rest = due - elapsed()
         }
+    }
+}
+
+extension RecordedValue {
+    /// When the value was measured if it was recorded at this moment; `nil` if it has no time.
+    fileprivate var time: MeasurementTime? {
+        guard element.timed else { return nil }
+        return MeasurementTime(microseconds: MeasurementTime.now.microseconds &- age.nanoseconds / 1000)
     }
 }
 

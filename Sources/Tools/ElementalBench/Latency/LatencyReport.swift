@@ -8,6 +8,8 @@ package struct LatencyReport: Sendable {
     package let via: Via
     package private(set) var count = 0
     package internal(set) var load: LoadReport?
+    /// How long messages took in each direction; `nil` for pings, which do not tell.
+    package var oneWay: OneWayTimes?
     /// Round trips that were not answered in time.
     package private(set) var lost = 0
 
@@ -47,6 +49,13 @@ extension LatencyReport {
     package var lines: [String] {
         var lines = ["\(count) round trips over \(transport.rawValue) by \(via.title), \(lost) lost"]
         if let load { lines.append(load.line) }
+        if let oneWay {
+            let both = { (time: (Double) -> Double) in
+                "\(Self.tenths(time(50))) µs (p50), \(Self.tenths(time(99))) (p99)"
+            }
+            let ways = "out \(both(oneWay.out)), back \(both(oneWay.back))"
+            lines.append("one way, ± \(Self.tenths(oneWay.error)) µs: \(ways)")
+        }
         guard count > 0 else { return lines }
         for percent in [0.0, 50, 75, 90, 99, 99.9, 99.99, 100] {
             let time = percent == 0 ? minimum : percent == 100 ? maximum : percentile(percent)
@@ -78,8 +87,8 @@ extension LatencyReport {
 
     /// With one decimal.
     static func tenths(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
+        let tenths = Int((value.magnitude * 10).rounded())
+        return "\(value < 0 ? "-" : "")\(tenths / 10).\(tenths % 10)"
     }
 
     private static func left(_ text: String, _ width: Int) -> String {

@@ -63,7 +63,7 @@ package struct LatencyRun: Sendable {
     private func run(_ device: ElementalDevice) async throws(ElementalError) -> LatencyReport {
         if pace != nil { try BenchElements.check(device, "--pace") }
         let via = via ?? (BenchElements.areKnown(to: device) ? .handlers : .ping)
-        let report = LatencyReport(transport: transport, via: via)
+        var report = LatencyReport(transport: transport, via: via)
         if via == .ping {
             guard size <= PingTrips.maximumSize else {
                 throw ElementalError(
@@ -75,6 +75,7 @@ package struct LatencyRun: Sendable {
             return try await trips.run(report, warmUpCount: warmUpCount)
         }
         try BenchElements.check(device, "a round trip by \(via.rawValue)")
+        report.oneWay = try await OneWayTrips(device, over: transport, count: count, rate: rate, timeout: timeout).run()
         let isStream = via != .handlers
         let echo =
             switch transport {

@@ -10,7 +10,7 @@ import struct Foundation.Data
 /// back to the device that sent it, and broadcasts to all devices.
 ///
 /// Every message carries a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
-/// another length is data.
+/// another length is data. Stamps alone are times.
 package enum BenchElements {
     // Sinks.
     static let data = Element<Data>(0, "Data", access: .write)
@@ -47,11 +47,27 @@ package enum BenchElements {
         }
     }
 
+    // The time of a message's sending, and back with the time of its reception.
+    static let stamp = Stamp(21, "Stamp", transport: .tcp)
+    static let stampDatagram = Stamp(23, "Stamp datagram", transport: .udp)
+
+    struct Stamp: Sendable {
+        /// Microseconds of the client's clock.
+        let sent: Element<Int64>
+        let received: Element<Int64>
+
+        init(_ id: Int, _ name: String, transport: Transport) {
+            sent = Element(id, name, transport: transport, access: .write)
+            received = Element(id + 1, "\(name), received", transport: transport, access: .read).withTimes
+        }
+    }
+
     package static let all: ElementCatalogue = [
         data, dataDatagram, ask, report, number, numberDatagram, motion,
         echo.number, echo.data, echoDatagram.number, echoDatagram.data,
         streamEcho.number, streamEcho.data, streamEchoDatagram.number, streamEchoDatagram.data, openStreams,
         broadcast, broadcastNumber, broadcastData, broadcastReport,
+        stamp.sent, stamp.received, stampDatagram.sent, stampDatagram.received,
     ]
     /// The name under which a bench service is published.
     package static let service = "elemental_bench"

@@ -8,6 +8,12 @@ enum Echoes {
             attach(echo.number, to: service)
             attach(echo.data, to: service)
         }
+        for stamp in [BenchElements.stamp, BenchElements.stampDatagram] {
+            service.onValue(of: stamp.sent) { sent, device in
+                // What does not fit the queue is lost: its time would say nothing any more.
+                try? device.send(sent, to: stamp.received, at: .now)
+            }
+        }
     }
 
     private static func attach<Value>(_ element: Element<Value>, to service: ElementalService) {

@@ -12,11 +12,22 @@ extension LatencyReport: ConsoleEvent {
             ("p999", Self.time(percentile(99.9))), ("max", Self.time(maximum)), ("lost", .integer(lost)),
             ("min", Self.time(minimum)), ("mean", Self.time(mean)),
         ]
-        return .event("latency", members + (load?.members ?? []))
+        return .event("latency", members + (oneWay?.members ?? []) + (load?.members ?? []))
     }
 
     /// Rounds to a tenth of a microsecond, the histogram's resolution.
-    private static func time(_ microseconds: Double) -> JSONText { JSONText((microseconds * 10).rounded() / 10) }
+    fileprivate static func time(_ microseconds: Double) -> JSONText { JSONText((microseconds * 10).rounded() / 10) }
+}
+
+extension OneWayTimes {
+    /// The members of the times in each direction in the report of the round trips.
+    fileprivate var members: JSONText.Members {
+        [
+            ("outP50", LatencyReport.time(out(50))), ("outP99", LatencyReport.time(out(99))),
+            ("backP50", LatencyReport.time(back(50))), ("backP99", LatencyReport.time(back(99))),
+            ("oneWayError", LatencyReport.time(error)),
+        ]
+    }
 }
 
 extension LoadReport {

@@ -160,10 +160,28 @@ struct TimedValueTests {
         }
     }
 
-    @Test("a relayed value keeps the time at which it was measured")
-    func relay() async throws {
+    @Test("a stream has each value with its time")
+    func stream() async throws {
         try await withClocks { service, device, _ in
-            service.relay(Robot.pose)
+            let poses = device.timedValues(of: Robot.pose)
+            let times = (1...3).map { Self.minutesAgo(Int64($0)) }
+            for (number, time) in times.enumerated() { _ = try service.send(Float(number), to: Robot.pose, at: time) }
+            var iterator = poses.makeAsyncIterator()
+            for (number, time) in times.enumerated() {
+                let pose = try #require(await iterator.next())
+                #expect(pose.value == Float(number) && Self.isTrue(pose.time, time))
+            }
+        }
+    }
+
+    @Test("a relayed value keeps the time at which it was measured", arguments: [false, true])
+    func relay(isLate: Bool) async throws {
+        try await withClocks { service, device, _ in
+            if isLate {
+                service.relay(Robot.pose) { value, _ async in value }
+            } else {
+                service.relay(Robot.pose)
+            }
             let time = Self.minutesAgo(7)
             try device.send(3, to: Robot.pose, at: time)
             try await eventually("the value") { device.value(of: Robot.pose) == 3 }

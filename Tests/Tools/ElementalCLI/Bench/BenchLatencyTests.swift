@@ -47,6 +47,25 @@ extension BenchTests {
             #expect(report["via"] == "handlers")
         }
 
+        @Test(arguments: ["tcp", "udp"], [[], ["--rate", "200"]])
+        func timesInEachDirection(_ transport: String, _ options: [String]) async throws {
+            let report = try await ElementalProcess.report(
+                "latency", "--transport", transport, "--count", "50", options: options)
+            let error = try #require(report.number("oneWayError"))
+            #expect(error > 0)
+            for direction in ["out", "back"] {
+                let times = try ["P50", "P99"].map { try #require(report.number(direction + $0)) }
+                #expect(times[0] <= times[1])
+                #expect(times[0] + error >= 0)
+            }
+        }
+
+        @Test
+        func pingsTellNoTimesInEachDirection() async throws {
+            let report = try await ElementalProcess.report("latency", "--via", "ping", "--count", "5")
+            #expect(report.number("oneWayError") == nil)
+        }
+
         @Test
         func latencyOfAnyServiceThatAnswersPings() async throws {
             try await Robot.with { _, target in

@@ -163,8 +163,10 @@ enum EventExamples {
     private static func others() -> [any ConsoleEvent] {
         var loaded = LatencyReport(transport: .tcp, via: .ping)
         loaded.load = LoadReport(load: .large, devices: 1, sent: 1, messages: 1, bytes: 1, seconds: 1)
+        var oneWay = LatencyReport(transport: .tcp, via: .handlers)
+        oneWay.oneWay = OneWayTimes()
         return [
-            Finding("clock", .ok, "it is right"), Finding("bus", .problem, "none", advice: "start it"),
+            oneWay, Finding("clock", .ok, "it is right"), Finding("bus", .problem, "none", advice: "start it"),
             Notice.examined(problems: 1, warnings: 0),
             LatencyReport(transport: .tcp, via: .ping), loaded,
             ThroughputReport(

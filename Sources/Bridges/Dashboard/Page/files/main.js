@@ -277,7 +277,7 @@ class Page {
 			break;
 		case "values": {
 			const time = store.timeOf(message.c);
-			for (const [key, values] of Object.entries(message.v)) this.#receiveValues(Number(key), values, time);
+			for (const [key, values] of Object.entries(message.v)) this.#receiveValues(key, values, time, message.a);
 			break;
 		}
 		case "telling":
@@ -325,8 +325,8 @@ class Page {
 		byId("notices").append(node);
 	}
 
-	#receiveValues(key, values, time) {
-		const service = this.store.byKey(key);
+	#receiveValues(key, values, time, ages) {
+		const service = this.store.byKey(Number(key));
 		const panel = this.#panelOf(service);
 		if (!panel) return;
 		for (const [text, value] of Object.entries(values)) {
@@ -343,7 +343,7 @@ class Page {
 			}
 			const isFirst = !service.values.has(id);
 			service.values.set(id, value);
-			service.record(id, value, time);
+			service.record(id, value, time - (ages?.[`${key}/${id}`] ?? 0));
 			panel.receive(id, value, isFirst);
 		}
 	}

@@ -76,9 +76,7 @@ class Service {
 	}
 
 	record(id, value, time) {
-		const entry = this.#series.get(id);
-		if (!entry) return;
-		entry.series.add(time, Array.isArray(value) ? value.map(toNumber) : [toNumber(value)]);
+		this.#series.get(id)?.series.add(time, [value].flat().map(toNumber));
 	}
 
 	interrupt(time) {

@@ -1,0 +1,129 @@
+import Elemental
+import ElementalWire
+import Support
+
+/// Messages to a bench service and their answers, each timed by when the service received the message.
+///
+/// A message is its sending time, so an answer needs no lookup.
+struct OneWayTrips: Sendable {
+    /// The most trips: the two clocks may drift apart meanwhile, which widens the error.
+    private static let maximumCount = 200
+    /// The longest that trips at a rate may take, in seconds, for the same reason.
+    private static let maximumSeconds = 1.0
+    /// After this time without an answer the next one of consecutive messages is sent.
+    private static let lookTime: Duration = .milliseconds(200)
+    /// After this time without an answer all messages that were sent at a rate have arrived or are lost.
+    private static let quietTime: Duration = .milliseconds(1200)
+
+    private let device: ElementalDevice
+    private let stamp: BenchElements.Stamp
+    /// Trips a second; `nil` for consecutive ones.
+    private let rate: Double?
+    private let count: Int
+    private let timeout: Duration
+    private let times = Locked(OneWayTimes())
+    private let measurement = Measurement<Void>()
+
+    /// - Parameters:
+    ///   - count: the most trips.
+    ///   - rate: trips a second; `nil` for consecutive ones.
+    ///   - timeout: how long no answer may come.
+    init(_ device: ElementalDevice, over transport: Transport, count: Int, rate: Double?, timeout: Duration) {
+        self.device = device
+        stamp = transport == .tcp ? BenchElements.stamp : BenchElements.stampDatagram
+        self.rate = rate
+        let due = rate.map { Int(max(1, $0 * Self.maximumSeconds)) } ?? Self.maximumCount
+        self.count = min(count, due, Self.maximumCount)
+        self.timeout = timeout
+    }
+
+    /// - Returns: the times of the answered messages; `nil` if the ends have not compared their clocks.
+    func run() async throws(ElementalError) -> OneWayTimes? {
+        let registration = device.onTimedValue(of: stamp.received) { sent, received, _ in
+            take(sent, received, MeasurementTime.now)
+        }
+        let ending = measurement.fail(whenEnded: device)
+        let pacer = Pacer(count: count, rate: rate ?? 1, isExact: false)
+        if rate == nil { send() } else { pacer.start { _ in send() } }
+        let watch = Task {
+            var (seen, quiet) = (0, Duration.zero)
+            while quiet < (seen == 0 || rate == nil ? timeout : Self.quietTime) {
+                await Delay.wait(Self.lookTime)
+                if Task.isCancelled { return }
+                let count = times.withLock { $0.count }
+                quiet = count > seen ? .zero : quiet + Self.lookTime
+                seen = count
+                // Over UDP a message or its answer may be lost.
+                if rate == nil, quiet > .zero { send() }
+            }
+            measurement.end(.success(()))
+        }
+        defer {
+            registration.cancel()
+            ending.cancel()
+            pacer.cancel()
+            watch.cancel()
+        }
+        try await measurement.result()
+        return times.withLock { $0.count > 0 ? $0 : nil }
+    }
+
+    private func send() {
+        do throws(ElementalError) {
+            try device.send(MeasurementTime.now.microseconds, to: stamp.sent)
+        } catch {
+            if error.code != .queueFull { measurement.end(.failure(error)) }
+        }
+    }
+
+    private func take(_ sent: Int64, _ received: ReceivedTime?, _ now: MeasurementTime) {
+        guard let received else { return measurement.end(.success(())) }
+        let isLast = times.withLock { times in
+            times.add(sent: MeasurementTime(microseconds: sent), received, returned: now)
+            return times.count >= count
+        }
+        if isLast { measurement.end(.success(())) } else if rate == nil { send() }
+    }
+}
+
+/// How long messages took to the service, and its answers back, in microseconds.
+package struct OneWayTimes: Sendable {
+    private struct Trip {
+        var out: Double
+        var back: Double
+        var error: Double
+    }
+
+    private var trips: [Trip] = []
+
+    package init() {}
+
+    var count: Int { trips.count }
+
+    package mutating func add(sent: MeasurementTime, _ received: ReceivedTime, returned: MeasurementTime) {
+        trips.append(
+            Trip(
+                out: Double(received.time.microseconds - sent.microseconds),
+                back: Double(returned.microseconds - received.time.microseconds),
+                error: received.error / .microseconds(1)))
+    }
+
+    /// The trips that count: the first ones may come before the clocks are compared well.
+    private var settled: [Trip] {
+        let least = trips.lazy.map(\.error).min() ?? 0
+        return trips.filter { $0.error <= 2 * least }
+    }
+
+    /// The most by which any of the times is wrong, if the service is honest.
+    package var error: Double { settled.lazy.map(\.error).max() ?? 0 }
+
+    /// A percentile of the times to the service. As an estimate it may be below 0, by less than ``error``.
+    package func out(_ percent: Double) -> Double { Self.percentile(percent, settled.map(\.out)) }
+
+    package func back(_ percent: Double) -> Double { Self.percentile(percent, settled.map(\.back)) }
+
+    private static func percentile(_ percent: Double, _ times: [Double]) -> Double {
+        guard !times.isEmpty else { return 0 }
+        return times.sorted()[Int((Double(times.count - 1) * percent / 100).rounded())]
+    }
+}
