@@ -13,10 +13,12 @@ local elemental = Proto("elemental", "Elemental")
 local systemNames = {
     [-1] = "UDP identifier", [-2] = "device name", [-3] = "shutdown", [-4] = "hello", [-5] = "catalogue", [-6] = "ping",
     [-7] = "pong", [-8] = "piece", [-9] = "pieces taken", [-10] = "Commodore catalogue", [-11] = "refused",
-    [-13] = "admission", [-14] = "datagram secret", [-16] = "clock", [-17] = "timed value",
+    [-13] = "admission", [-14] = "datagram secret", [-16] = "clock", [-17] = "timed value", [-18] = "history",
 }
 
 local clockKinds = { "request", "answer" }
+local historyKinds, historyForms = { "request", "answer", "refusal" }, { "a time", "the newest", "a position" }
+local historyReasons = { "no history for this client", "too many requests" }
 
 -- By code. `size` is missing where the length varies; `numeric` types may have a range.
 local types = {
@@ -70,7 +72,7 @@ local textCharacters, textBytes = 200, 32
 -- MARK: Fields
 
 -- By bit, from 1.
-local masks = { 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80 }
+local masks = { 0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x100 }
 
 local f = {}
 local fields = {}
@@ -108,6 +110,7 @@ local featureBits = {
     { "pings", "Answers pings" }, { "wants_catalogue", "A client: wants the catalogue" },
     { "pieces", "Accepts large values in pieces" }, { "refusals", "Tells, or wants to be told, of refused values" },
     { "clock", "Exchanges times" }, { "timed_values", "Takes values with times" },
+    { "history", "Asks for values of the past, or answers" },
 }
 for bit, feature in ipairs(featureBits) do
     field("feature" .. bit, ".hello.features." .. feature[1], "bool", feature[2], 32, nil, masks[bit])
@@ -175,6 +178,20 @@ field("clockFirst", ".clock.first", "int64", "First time (ns)", base.DEC)
 field("clockSecond", ".clock.second", "int64", "Second time (ns)", base.DEC)
 field("clockAnchor", ".clock.anchor", "int64", "Clock to time of day (ns)", base.DEC)
 field("clockSlept", ".clock.slept", "uint32", "Milliseconds asleep", base.DEC)
+field("historyKind", ".history.kind", "uint8", "Kind", base.DEC, historyKinds)
+field("historyToken", ".history.token", "uint64", "Token", base.HEX)
+field("historyElement", ".history.element", "int8", "Element", base.DEC)
+field("historyWaits", ".history.waits", "bool", "Waits for a value", 8, nil, 0x01)
+field("historyCancelled", ".history.cancelled", "bool", "Needs no answer any more", 8, nil, 0x02)
+field("historyForm", ".history.form", "uint8", "From", base.DEC, historyForms)
+field("historyCount", ".history.count", "uint32", "Values before the newest", base.DEC)
+field("historyLife", ".history.life", "bytes", "Life")
+field("historyOldest", ".history.oldest", "uint64", "Number of the oldest value", base.DEC)
+field("historyNumber", ".history.number", "uint64", "Number", base.DEC)
+field("historyNext", ".history.next", "uint64", "Number of the next value", base.DEC)
+field("historyCheck", ".history.check", "uint64", "Check", base.HEX)
+field("historyValue", ".history.value", "bytes", "Value")
+field("historyReason", ".history.reason", "uint8", "Reason", base.DEC, historyReasons)
 field("time", ".time", "int64", "Measured at (µs of the sender's clock)", base.DEC)
 field("secretEpoch", ".secret.epoch", "uint8", "Epoch", base.DEC)
 field("secretBytes", ".secret.bytes", "bytes", "Random bytes")
@@ -1080,6 +1097,59 @@ system[-17] = function(context, item, tvb, offset, length)
     if id < 128 then return addUserValue(context, item, tvb, offset + 9, length - 9, id, tvb(offset, 1)) .. " (timed)" end
     if length > 9 then return "time of a value", "malformed", "the value comes later" end
     return "time of the next " .. named(context, id - 128)
+end
+
+local historyFields = {
+    function(item, tvb, offset, length)
+        if length < 12 then return "it is cut off" end
+        item:add(f.historyElement, tvb(offset + 9, 1))
+        item:add(f.historyWaits, tvb(offset + 10, 1))
+        item:add(f.historyCancelled, tvb(offset + 10, 1))
+        local form = tvb(offset + 11, 1):uint()
+        item:add(f.historyForm, tvb(offset + 11, 1))
+        if length ~= 12 + (({ 8, 4, 32 })[form] or -1) then return "an unknown form, or another length" end
+        if form == 1 then item:add_le(f.time, tvb(offset + 12, 8)) end
+        if form == 2 then item:add_le(f.historyCount, tvb(offset + 12, 4)) end
+        if form < 3 then return end
+        item:add(f.historyLife, tvb(offset + 12, 16))
+        item:add_le(f.historyNumber, tvb(offset + 28, 8))
+        item:add_le(f.historyCheck, tvb(offset + 36, 8))
+    end,
+    function(item, tvb, offset, length)
+        if length < 57 then return "it is cut off" end
+        item:add(f.historyLife, tvb(offset + 9, 16))
+        item:add_le(f.historyOldest, tvb(offset + 25, 8))
+        item:add_le(f.historyNumber, tvb(offset + 33, 8))
+        item:add_le(f.historyNext, tvb(offset + 41, 8))
+        item:add_le(f.historyCheck, tvb(offset + 49, 8))
+        local at = 57
+        while at < length do
+            local count = at + 12 <= length and tvb(offset + at + 8, 4):le_uint()
+            if not count or at + 12 + count > length then return "a value is cut off" end
+            item:add_le(f.time, tvb(offset + at, 8))
+            if count > 0 then item:add(f.historyValue, tvb(offset + at + 12, count)) end
+            at = at + 12 + count
+        end
+    end,
+    function(item, tvb, offset, length)
+        if length ~= 10 then return "it has 10 bytes" end
+        item:add(f.historyReason, tvb(offset + 9, 1))
+    end,
+}
+
+system[-18] = function(context, item, tvb, offset, length)
+    if length < 9 then return "history", "malformed", "it is cut off" end
+    local kind = tvb(offset, 1):uint()
+    item:add(f.historyKind, tvb(offset, 1))
+    item:add_le(f.historyToken, tvb(offset + 1, 8))
+    local name, read = historyKinds[kind], historyFields[kind]
+    if not name then return "history", "malformed", "an unknown kind" end
+    local problem = read(item, tvb, offset, length)
+    if problem then return "history " .. name, "malformed", problem end
+    if context.fromService ~= nil and (kind ~= 1) ~= context.fromService then
+        return "history " .. name, "malformed", "only a " .. (kind == 1 and "client" or "service") .. " sends it"
+    end
+    return "history " .. name
 end
 
 -- Who may send a system element: "service", "client", or missing for either.

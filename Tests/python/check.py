@@ -18,6 +18,7 @@ sys.path[1:1] = [os.path.join(ROOT, "Samples/Python"), os.path.join(ROOT, "Tests
 
 import scenarios  # noqa: E402
 import scenarios_found  # noqa: E402
+import scenarios_histories  # noqa: E402
 import scenarios_hostile  # noqa: E402
 import scenarios_lasting  # noqa: E402
 import scenarios_package  # noqa: E402
@@ -43,6 +44,7 @@ SCENARIOS = {
     "datagrams": scenarios_hostile.datagrams,
     "times": scenarios_times.times,
     "clocks": scenarios_times.clocks,
+    "histories": scenarios_histories.histories,
     "pairing": scenarios_secure.pairing,
     "impostors": scenarios_secure.impostors,
     "found": scenarios_found.found,

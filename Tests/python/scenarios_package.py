@@ -16,9 +16,9 @@ PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Samples/Python")
 
 
 async def units(bed, ok):
-    """The tests that need no other process: `units.py` and `units_clock.py`."""
-    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units", "units_clock"], cwd=HERE,
-                        capture_output=True, text=True)
+    """The tests that need no other process: `units.py`, `units_clock.py` and `units_history.py`."""
+    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units", "units_clock", "units_history"],
+                        cwd=HERE, capture_output=True, text=True)
     check(done.returncode == 0, done.stderr)
     ok(re.search(r"Ran \d+ tests", done.stderr)[0])
 
@@ -56,7 +56,8 @@ async def package(bed, ok):
     ok("pip installs it from its folder, with the command")
 
     service = await beside(bed.publish, "robot", "1:Speed:float:0...1:unit m/s=0.25", "2:Evil:string=a\x1b[2J\u202eb",
-                           "3:Mode:uint8:choices off,on=on")
+                           "3:Mode:uint8:choices off,on=on", "4:Day:float:ro:timed:history 24h",
+                           "5:Few:uint8:history 1000 4MB:choices a,b=b")
 
     def run(*words, status=0):
         done = subprocess.run([command, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=patience())
@@ -70,6 +71,7 @@ async def package(bed, ok):
     ours, theirs = await beside(run, "describe", service.place, "--json"), await beside(bed.run, "describe", service.place, "--json")
     check([json.loads(each) for each in ours.splitlines()[1:]] == [json.loads(each) for each in theirs.splitlines()[1:]],
           f"{ours} is not {theirs}")
+    check(" ro timed history" in shown and '"history":{"count":1000,"seconds":null,"byteCount":4000000}' in ours, shown + ours)
     for words, part in ((("set", service.place, "Speed=7"), "0...1"), (("get", service.place, "Sped"), "no element"),
                         (("get", f"127.0.0.1:{lease()}", "Speed"), "cannot connect"), (("get", "a/", "x"), "SERVICE/INSTANCE")):
         check(part in await beside(run, *words, status=1), f"{words}")

@@ -221,7 +221,7 @@ class Values(unittest.TestCase):
         every = [Element(id, f"{id:03}" + "n" * 252, "int64", unit="u" * 255, range=(0, 255), step=1, choices=choices)
                  for id in range(128)]
         data = Catalogue(every).encode()
-        self.assertLessEqual(len(data), 593_666)
+        self.assertLessEqual(len(data), 595_458)
         self.assertEqual(list(Catalogue.decode(data)), every)
 
     def test_later_versions(self):
@@ -242,6 +242,40 @@ class Values(unittest.TestCase):
         self.assertEqual(read(b"\2\1\2"), [stop])
         for rest, kind in ((b"\2\1\1", "momentary"), (b"\2\2\2\7", "urgent"), (b"\2\1\3", "state"), (b"\2\0", "state"), (b"\2\1", "state")):
             self.assertEqual(read(rest)[0].kind, kind, rest)
+
+    def test_histories(self):
+        entry = struct.pack("<bBB", 1, 1, 0b1000100) + b"\1S\0" + b"\1\0\1a"
+
+        def read(rest, entry=entry):
+            return list(Catalogue.decode(b"\1\1" + struct.pack("<H", len(entry + rest)) + entry + rest))
+
+        plain = Element(1, "S", "int8", access="ro", choices=["a"])
+        for limits, data in ((HistoryLimits(), (0, 0, 16 << 20)), (HistoryLimits(5, 2**32 - 1, 1), (5, 2**32 - 1, 1))):
+            kept = Element(1, "S", "int8", access="ro", choices=["a"], history=limits)
+            whole = b"\3\x0c" + struct.pack("<3I", *data)
+            size = struct.pack("<H", len(entry + whole))
+            self.assertEqual(Catalogue([kept]).encode(), b"\1\1" + size + entry + whole)
+            self.assertEqual(Catalogue([kept]).encode(histories=False), Catalogue([plain]).encode())
+            self.assertEqual(Service("robot", [kept], publish=False)._catalogue_bytes, Catalogue([plain]).encode())
+            for rest in (whole, b"\x09\2ab" + whole, b"\3\0" + whole, whole + b"\3", b"\3\x0d" + whole[2:] + b"x"):
+                self.assertEqual(read(rest), [kept], rest)
+            for rest in (b"", b"\3", whole[:-1], b"\3\x0b" + whole[2:-1], b"\3\x0c" + bytes(12), whole + b"\3\0"):
+                self.assertEqual(read(rest), [plain], rest)
+        stop = Element(1, "S", "bool", kind="urgent", history=HistoryLimits(1))
+        self.assertEqual(Catalogue([stop]).encode()[-17:], b"\2\1\2" + b"\3\x0c" + struct.pack("<3I", 1, 0, 16 << 20))
+        for wrong in ((0,), (2**32,), (-1,), (1.5,), (True,), (None, 0), (None, None, 0), (None, None, None)):
+            with self.assertRaises(InvalidElement, msg=wrong):
+                HistoryLimits(*wrong)
+        with self.assertRaises(InvalidElement):
+            Element(1, "S", "int8", history=5)
+        for text, limits in (("history", HistoryLimits()), ("history 24h", HistoryLimits(seconds=86_400)),
+                             ("history 1000 4MB", HistoryLimits(1000, None, 4_000_000)),
+                             ("history  2kB 1.5m 7", HistoryLimits(7, 90, 2000))):
+            wanted = Element(1, "A", "float", timed=True, history=limits)
+            self.assertEqual(spec.parse_element(f"1:A:float:{text}:timed=3")[0], wanted)
+        for wrong in ("0", "-1", "4294967296", "0.5s", "1h 2h", "1 2", "5TB", "1.5MB", "h", "nanh", "infh", "4295MB", "x"):
+            with self.assertRaises(InvalidElement, msg=wrong):
+                spec.parse_element(f"1:A:float:history {wrong}")
 
     def test_ranges_of_vectors(self):
         pad = Element(1, "P", "float2", range=(0, 0.5))

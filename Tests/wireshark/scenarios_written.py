@@ -108,6 +108,13 @@ def mistakes(folder, _, ok):
         (0, frame(-17, b"\1" + bytes(8) + struct.pack("<f", 0.5)), []), (0, frame(-17, b"\1" + bytes(8) + struct.pack("<f", 1.5)), ["out_of_range"]),
         (0, frame(-17, b"\1" + bytes(7)), ["malformed"]), (0, frame(-17, b"\x81" + bytes(8)), []),
         (0, frame(-17, b"\x81" + bytes(9)), ["malformed"]), (0, frame(-17, b"\x2a" + bytes(9)), ["unknown"]),
+        (0, frame(-18, b"\1" + bytes(10) + b"\1" + bytes(8)), []), (0, frame(-18, b"\1" + bytes(10) + b"\2" + bytes(4)), []),
+        (0, frame(-18, b"\1" + bytes(10) + b"\3" + bytes(32)), []), (0, frame(-18, b"\1" + bytes(10) + b"\4"), ["malformed"]),
+        (1, frame(-18, b"\1" + bytes(10) + b"\2" + bytes(4)), ["malformed"]), (0, frame(-18, b"\1" + bytes(10)), ["malformed"]),
+        (1, frame(-18, b"\2" + bytes(56)), []), (1, frame(-18, b"\2" + bytes(64) + b"\1\0\0\0x"), []),
+        (1, frame(-18, b"\2" + bytes(64) + b"\2\0\0\0x"), ["malformed"]), (0, frame(-18, b"\2" + bytes(56)), ["malformed"]),
+        (1, frame(-18, b"\3" + bytes(8) + b"\1"), []), (1, frame(-18, b"\3" + bytes(8)), ["malformed"]),
+        (1, frame(-18, b"\4" + bytes(8)), ["malformed"]), (1, frame(-18, b"\2"), ["malformed"]),
         (1, frame(-14, bytes(33)), ["unexpected"]), (1, frame(-14, bytes(32)), ["wrong_length"]), (0, frame(-128), ["unknown"]),
     ]
     invalid = [

@@ -51,6 +51,7 @@ from .errors import (
     ValueRefused,
     WrongCode,
 )
+from .history import History, HistoryGap, HistoryItem, HistoryLimits, HistoryValue
 from .pairing import pair
 from .service import Client, Received, Service
 from .session import Limits, Statistics
@@ -78,6 +79,11 @@ __all__ = [
     "ElementalError",
     "Event",
     "Found",
+    "History",
+    "HistoryGap",
+    "HistoryItem",
+    "HistoryLimits",
+    "HistoryValue",
     "IdentityChanged",
     "InvalidCatalogue",
     "InvalidElement",

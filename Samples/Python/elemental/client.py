@@ -6,6 +6,7 @@ import asyncio
 import platform
 import socket
 import ssl
+import time
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Awaitable, Callable, Dict, Generator, List, Optional, Sequence, Set, Tuple, Type, TypeVar, Union
@@ -32,6 +33,7 @@ from .errors import (
     UnknownElement,
     ValueRefused,
 )
+from .history import ALL, History, HistoryPosition, Newest, Since, Start
 from .session import Limits, Session, Statistics
 from .state import ROLES, Pin, State
 from .streams import Stream, Streams
@@ -129,6 +131,7 @@ class Device:
         self._missing: Set[int] = set()
         self._values: Dict[int, Value] = {}
         self._times: Dict[int, Measured] = {}
+        self._arrivals: Dict[int, float] = {}
         self._streams: Streams[Value] = Streams(self._streams_changed)
         self._handlers: Dict[int, List[Callable[[Value], None]]] = {}
         self._refusal_handlers: List[Callable[[ValueRefused], None]] = []
@@ -340,10 +343,48 @@ class Device:
             raise NotAllowed(f"{element.name} can only be set")
         stream = self._streams.add(element.id, limit, newest)
         if element.id in self._values:
-            stream._put(self._values[element.id], self._times.get(element.id))
+            stream._put(self._values[element.id], self._times.get(element.id), self._arrivals[element.id])
         if self._error is not None or self._is_closing:
             stream._finish(self._error if not self._is_closing else None)
         return stream
+
+    def history(
+        self,
+        key: Key,
+        *,
+        since: Optional[Moment] = None,
+        newest: Optional[int] = None,
+        position: Optional[str] = None,
+        follows: bool = True,
+    ) -> History:
+        """The values of an element that the service keeps, and those that follow, for `async for`: each once and in order,
+        over UDP too, and across the device's reconnections. Values that are missing come as a HistoryGap.
+
+        - since: begin with the first value measured then or later: seconds of `machine_time()`, or the time of a received value
+        - newest: begin with so many values before the newest
+        - position: begin behind a value that was received earlier, by its `position`
+        - follows: whether new values follow; otherwise the iteration ends with those of the past
+
+        Without the first three it begins with the oldest value. It ends when this end closes the device while values follow.
+        Raises UnknownElement, NotAllowed or InvalidValue; while iterating NotAllowed if the service keeps no values of the
+        element for this client, TimedOut if it does not tell the time and `since` was given, and how the connection ended
+        when it is gone for good.
+        """
+        element = self._catalogue.find(key)
+        if not element.is_readable:
+            raise NotAllowed(f"{element.name} can only be set")
+        if [since, newest, position].count(None) < 2:
+            raise ValueError("a history begins at one of since, newest and position")
+        start: Start = Newest(ALL)
+        if since is not None:
+            start = Since(microseconds(since))
+        elif position is not None:
+            start = HistoryPosition.parse(position)
+        elif newest is not None:
+            if newest < 0:
+                raise InvalidValue(f"{newest} is not a number of values")
+            start = Newest(min(newest, ALL))
+        return History(self, element, start, follows)
 
     def on_value(self, key: Key, handler: Callable[[Value], None]) -> Callable[[], None]:
         """Calls a handler with each value of an element, on the event loop. Returns what removes it."""
@@ -375,8 +416,9 @@ class Device:
         return catalogue.by_id(id) if catalogue is not None else None
 
     def _uses_times(self, catalogue: Optional[Catalogue]) -> bool:
-        """Whether values carry times."""
-        return any(each.timed for each in (self._own_elements if self._own_elements is not None else catalogue or ()))
+        """Whether values carry times, or are kept with them."""
+        elements = self._own_elements if self._own_elements is not None else catalogue or ()
+        return any(each.timed or each.history is not None for each in elements)
 
     def _check_catalogue(self, catalogue: Optional[Catalogue]) -> None:
         if self._own_elements is None:
@@ -397,6 +439,7 @@ class Device:
 
     def _received(self, element: Element, value: Value, measured: Optional[Measured]) -> None:
         self._values[element.id] = value
+        self._arrivals[element.id] = time.time()
         if measured is not None:
             self._times[element.id] = measured
         else:
@@ -408,6 +451,22 @@ class Device:
         self._wake_watchers()
         for handler in list(self._handlers.get(element.id, ())):
             _call(handler, value)
+
+    async def _ready_session(self) -> ClientSession:
+        """The present connection, which may have to be made again first. Raises how the last one ended."""
+        while True:
+            session = self._session
+            if session is None or self._error is not None or self._is_closing:
+                raise self._why_not()
+            if session.is_open and session.ready.done():
+                return session
+            waiting: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._value_waiters.append(waiting)
+            try:
+                await waiting
+            finally:
+                if waiting in self._value_waiters:
+                    self._value_waiters.remove(waiting)
 
     def _wake_watchers(self) -> None:
         waiters, self._value_waiters = self._value_waiters, []
@@ -545,6 +604,7 @@ class Device:
                 else:
                     break
             self._streams_changed()
+            self._wake_watchers()
             self._tell(Reconnected(f"{self.address[0]}:{self.address[1]}"))
 
     def _tell(self, event: Event) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING, Any, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Optional, Tuple
 
 from . import frames
 from .admission import MAXIMUM_BYTES, MAXIMUM_FRAME, ClientAdmission
@@ -20,9 +20,11 @@ from .errors import (
     InvalidValue,
     ProtocolViolation,
     ShutDown,
+    TimedOut,
     ValueRefused,
 )
 from .frames import ClockFrame, Frame, Hello
+from .history import MAXIMUM_ANSWER_BYTES, HistoryAnswer, Start, request
 from .session import Session
 from .values import Value
 
@@ -52,6 +54,8 @@ class ClientSession(Session):
         self._bytes_before = 0
         self._clock_is_started = False
         self._clock_timer: Optional[asyncio.TimerHandle] = None
+        self._history_requests: Dict[int, asyncio.Future[HistoryAnswer]] = {}
+        self._next_token = 0
 
     # Before the session.
 
@@ -74,6 +78,7 @@ class ClientSession(Session):
             | frames.TELLS_REFUSALS
             | frames.EXCHANGES_TIMES
             | frames.TAKES_TIMES
+            | frames.KEEPS_HISTORY
         )
         self.send_frame(frames.DEVICE_NAME, self._device._own_name.encode()[:1024])
         if self._admission is not None and self.udp is not None:
@@ -152,7 +157,7 @@ class ClientSession(Session):
         pass
 
     def system_limit(self, id: int) -> int:
-        return (1 << 20) if id == frames.CATALOGUE else super().system_limit(id)
+        return {frames.CATALOGUE: 1 << 20, frames.HISTORY: MAXIMUM_ANSWER_BYTES}.get(id) or super().system_limit(id)
 
     def _keep(self, id: int, length: int) -> int:
         if self._is_before_session and id not in (frames.ADMISSION, frames.SHUTDOWN):
@@ -201,6 +206,8 @@ class ClientSession(Session):
                 raise ProtocolViolation("the other end sent a wrong secret of datagrams")
         elif id == frames.CLOCK_ID and self.exchanges_times:
             return self._take_time(frame)
+        elif id == frames.HISTORY and self.keeps_history:
+            self._take_history(frame)
         else:
             return False
         return True
@@ -275,6 +282,45 @@ class ClientSession(Session):
         if self._clock_timer is not None:
             self._clock_timer.cancel()
             self._clock_timer = None
+
+    async def peer_time(self, own: int) -> int:
+        """Microseconds of this machine's clock by the service's. Raises TimedOut or Disconnected."""
+        if not self.clock.is_known and self.exchanges_times:
+            # The answer comes before that to a ping that follows.
+            self._ask_for_time()
+            await self.ping("tcp", self._device._timeout)
+        time = self.clock.peer_time(own)
+        if time is None:
+            raise TimedOut(f"{self._device.name} has not told the time of its clock, so no time can be asked for")
+        return time
+
+    # Values of the past.
+
+    @property
+    def keeps_history(self) -> bool:
+        """Whether the service answers requests for values of the past."""
+        return self.peer is not None and bool(self.peer.features & frames.KEEPS_HISTORY)
+
+    def ask_history(self, element: int, start: Start, waits: bool) -> asyncio.Future[HistoryAnswer]:
+        """Asks for values of the past. The answer may be a refusal; Disconnected if the connection ends before."""
+        if not self.is_open:
+            raise self.why_not_open()
+        answer: asyncio.Future[HistoryAnswer] = self.loop.create_future()
+        self._next_token += 1
+        self._history_requests[self._next_token] = answer
+        self.send_frame(frames.HISTORY, request(self._next_token, element, start, waits))
+        return answer
+
+    def _take_history(self, frame: Frame) -> None:
+        answer = HistoryAnswer.decode(frame.value) if frame.is_whole else None
+        if answer is None:
+            self.statistics.malformed += 1
+            return
+        waiting = self._history_requests.pop(answer.token, None)
+        if waiting is None:
+            self.statistics.unknown += 1
+        else:
+            waiting.set_result(answer)
 
     # Datagrams.
 
@@ -371,4 +417,8 @@ class ClientSession(Session):
             self.ready.set_exception(error)
         if not self.ready.cancelled():
             self.ready.exception()
+        for waiting in self._history_requests.values():
+            waiting.set_exception(error)
+            waiting.exception()
+        self._history_requests.clear()
         self._device._wake_watchers()

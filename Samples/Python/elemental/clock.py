@@ -140,6 +140,8 @@ class PeerClock:
 
     def __init__(self) -> None:
         self._exchanges: List[Exchange] = []
+        # The bounds at a time of this machine's clock.
+        self._lower = self._upper = self._at = 0
 
     @property
     def is_known(self) -> bool:
@@ -150,35 +152,34 @@ class PeerClock:
         if exchange.received - exchange.sent < exchange.answered - exchange.returned:
             return False
         self._exchanges = [*self._exchanges[1 - CAPACITY :], exchange]
-        lower, upper = self._bounds(self._newest)
-        if lower > upper:
+        self._at = max(exchange.sent, exchange.returned)
+        self._lower, self._upper = self._bounds()
+        if self._lower > self._upper:
             # It contradicts the earlier ones: a clock has jumped, or the peer is not honest.
             self._exchanges = [exchange]
+            self._lower, self._upper = self._bounds()
         return True
 
-    @property
-    def _newest(self) -> int:
-        return max(self._exchanges[-1].sent, self._exchanges[-1].returned)
-
-    def _bounds(self, at: int) -> Tuple[int, int]:
+    def _bounds(self) -> Tuple[int, int]:
         return (
-            max(each.answered - each.returned - _drift(at - each.returned) for each in self._exchanges),
-            min(each.received - each.sent + _drift(at - each.sent) for each in self._exchanges),
+            max(each.answered - each.returned - _drift(self._at - each.returned) for each in self._exchanges),
+            min(each.received - each.sent + _drift(self._at - each.sent) for each in self._exchanges),
         )
 
     def offset(self, at: int) -> Tuple[int, int]:
         """By how much the peer's clock is ahead when this machine's shows `at`, and the maximum error."""
-        lower, upper = self._bounds(at)
+        drift = _drift(at - self._at)
+        lower, upper = self._lower - drift, self._upper + drift
         middle = (lower + upper) // 2
         return middle, max(abs(upper - middle), abs(middle - lower)) + 1
 
     def own(self, peer_time: int) -> Tuple[int, int]:
         """This machine's time when the peer's clock shows `peer_time`, and the maximum error."""
-        ahead, doubt = self.offset(self._newest)
+        ahead, doubt = self.offset(self._at)
         about = peer_time - ahead
         offset, error = self.offset(about)
         # That is the offset at `about`, which may be wrong by this.
-        doubt += _drift(about - self._newest)
+        doubt += _drift(about - self._at)
         return peer_time - offset, error + _drift(doubt + doubt // 1000)
 
 
@@ -258,6 +259,10 @@ class ClockExchange:
             return True
         ago = _elapsed() - self.peer.own(peer_time * 1000)[0]
         return 0 <= (time.time_ns() - ago) // 1000 < END_OF_TIME
+
+    def peer_time(self, own: int) -> Optional[int]:
+        """Microseconds of this machine's clock by the peer's; None if that is not known."""
+        return own + self.peer.offset(_elapsed())[0] // 1000 if self.is_known else None
 
     def received(self, peer_time: int) -> Optional[ReceivedTime]:
         """Microseconds of the peer's clock by this machine's; None if that is not known or not plausible."""

@@ -17,14 +17,16 @@ import time
 from typing import Any, Awaitable, Callable, Dict, List, Optional, Tuple
 
 from .client import Device, Reconnected, Reconnection, WillReconnect, connect
-from .clock import ReceivedTime
+from .clock import ReceivedTime, machine_time
 from .discovery import browse
 from .elements import Element
-from .errors import ElementalError, InvalidValue
+from .errors import ElementalError, InvalidValue, NotAllowed
 from .admission import Offer
+from .history import HistoryGap
 from .pairing import pair
 from .service import Client, Service
-from .spec import format_value, json_line, json_value, parse_element, parse_integer, parse_number, parse_value, printable
+from .spec import (format_value, json_line, json_value, parse_element, parse_integer, parse_number, parse_span, parse_value,
+                   printable)
 from .state import State, show_fingerprint
 from .streams import Stream
 from .values import Value
@@ -77,21 +79,50 @@ class Output:
         threading.Thread(target=wait, daemon=True).start()
 
     def value(
-        self, element: Element, value: Value, measured: Optional[ReceivedTime], arrived: float, **where: object
+        self,
+        element: Element,
+        value: Value,
+        measured: Optional[ReceivedTime],
+        arrived: float,
+        position: Optional[str] = None,
+        **where: object,
     ) -> None:
+        """A value that arrived; with a position, one of the element's history, which is shown with its time."""
         times = {"time": arrived}
         if measured is not None:
             times = {"time": measured.seconds_here, "timeError": math.ceil(measured.error * 1e6) / 1e6}
         unit = f" {printable(element.unit)}" if element.unit else ""
         self.tell(
-            f"{printable(element.name)}={format_value(element, value)}{unit}",
+            ("" if position is None else f"{_timestamp(times['time'])} ")
+            + f"{printable(element.name)}={format_value(element, value)}{unit}",
             "value",
             **where,
             element=element.name,
             value=json_value(element, value),
             choice=element.choice(value),
             **times,
+            **({} if position is None else {"position": position}),
         )
+
+    def gap(self, element: Element, gap: HistoryGap, **where: object) -> None:
+        """Values of the element's history that are missing."""
+        count = "" if gap.at_most is None else f"at most {gap.at_most} "
+        if gap.count is not None:
+            count = f"{gap.count} "
+        self.tell(
+            f"{printable(element.name)}: {count}values are missing here",
+            "gap",
+            **where,
+            element=element.name,
+            gap=gap.count,
+            atMost=gap.at_most,
+        )
+
+
+def _timestamp(seconds: float) -> str:
+    """Seconds since 1970 in ISO 8601, in UTC."""
+    whole, rest = divmod(round(max(0.0, seconds) * 1e6), 1_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(whole)) + f".{rest:06}Z"
 
 
 def _escape(error: UnicodeError) -> Tuple[str, int]:
@@ -113,6 +144,13 @@ def _seconds(text: str) -> float:
     if not (math.isfinite(seconds) and seconds >= 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not a time in seconds")
     return seconds
+
+
+def _span(text: str) -> float:
+    try:
+        return parse_span(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _count(text: str) -> int:
@@ -167,6 +205,13 @@ async def _browse(arguments: argparse.Namespace, output: Output) -> None:
         pass
 
 
+def _access(element: Element) -> str:
+    """What clients may do with an element, and its marks."""
+    marks = {"latest": element.latest, "timed": element.timed, "history": element.history is not None,
+             element.kind: element.kind != "state"}
+    return " ".join([element.access, *(mark for mark, is_set in marks.items() if is_set)])
+
+
 async def _describe(arguments: argparse.Namespace, output: Output) -> None:
     async with connect(arguments.target, **_options(arguments)) as device:
         kind = f" [encrypted, {device.role}]" if device.is_encrypted else ""
@@ -185,7 +230,7 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
             value = device[element]
             shown = "" if value is None else format_value(element, value)
             output.tell(
-                f"{element.id:4} {printable(element.name):<20} {element.type:<9} {element.transport} {element.access}"
+                f"{element.id:4} {printable(element.name):<20} {element.type:<9} {element.transport} {_access(element)}"
                 f" {shown} {printable(element.unit)}".rstrip(),
                 "element",
                 id=element.id,
@@ -195,6 +240,11 @@ async def _describe(arguments: argparse.Namespace, output: Output) -> None:
                 access=element.access,
                 latest=element.latest,
                 timed=element.timed,
+                history=None if element.history is None else {
+                    "count": element.history.count,
+                    "seconds": element.history.seconds,
+                    "byteCount": element.history.byte_count,
+                },
                 kind=element.kind,
                 unit=element.unit,
                 range=None if element.range is None else [element.value_type.bound(each) for each in element.range],
@@ -247,7 +297,12 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
         wanted = [device.elements.find(each) for each in arguments.names] or [
             each for each in device.elements if each.is_readable
         ]
-        streams = [(element, device.values(element)) for element in wanted]
+        kept = [each for each in wanted if each.history is not None] if arguments.since is not None else []
+        if arguments.since is not None and not kept:
+            raise NotAllowed(f"{device.name} keeps no values of what is watched; leave out --since, or publish the element"
+                             " with ':history 24h'")
+        begin = machine_time() - (arguments.since or 0)
+        streams = [(element, device.values(element)) for element in wanted if element not in kept]
         left = arguments.count
         done = asyncio.Event()
 
@@ -263,7 +318,23 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
                     done.set()
                     return
 
+        async def follow_history(element: Element) -> None:
+            nonlocal left
+            async for item in device.history(element, since=begin):
+                if left is not None and left <= 0:
+                    return
+                if isinstance(item, HistoryGap):
+                    output.gap(element, item, **_key(device))
+                    continue
+                if left is not None:
+                    left -= 1
+                output.value(element, item.value, item.time, time.time(), item.position, **_key(device))
+                if left == 0:
+                    done.set()
+                    return
+
         tasks: List[asyncio.Future[Any]] = [asyncio.ensure_future(follow(*each)) for each in streams]
+        tasks += [asyncio.ensure_future(follow_history(each)) for each in kept]
         finished: asyncio.Future[Any] = asyncio.ensure_future(done.wait())
         try:
             await asyncio.wait([finished, *tasks], return_when=asyncio.FIRST_COMPLETED)
@@ -442,6 +513,9 @@ def parser() -> argparse.ArgumentParser:
     add_client(command)
     command.add_argument("names", nargs="*", metavar="NAME")
     command.add_argument("--count", type=_count, metavar="N", help="end after so many values")
+    command.add_argument("--since", type=_span, metavar="TIME",
+                         help="begin with the values of that time, such as 90s, 10m, 2h or 1d, of elements that the service"
+                         " keeps values of")
     command.add_argument("--reconnect", action="store_true", help="connect again when the connection breaks")
     command = add("publish", _publish, "publish a service; lines NAME=VALUE on standard input set its elements")
     command.add_argument("service", metavar="SERVICE")

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InvalidCatalogue, InvalidElement, InvalidValue, NotAChoice, OutOfRange, UnknownElement
+from .history import LIMITS, HistoryLimits
 from .values import TYPES, TYPES_BY_CODE, Value, ValueType
 
 _UDP, _LATEST, _READ, _WRITE, _RANGE, _STEP, _CHOICES, _TIMED = (1 << bit for bit in range(8))
-_COMPONENT_RANGE, _KIND = 1, 2
+_COMPONENT_RANGE, _KIND, _HISTORY = 1, 2, 3
 KINDS = ("state", "momentary", "urgent")
 """What a person does with an element; the place is the number on the wire."""
 MAXIMUM_CATALOGUE_BYTES = 1 << 20
-"""What a client takes of a catalogue; a valid one has at most 593,666 bytes."""
+"""What a client takes of a catalogue; a valid one has at most 595,458 bytes."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Element:
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
     - timed: values carry the time at which they were measured
+    - history: how many values the service keeps; None if none but the newest. A service of this package keeps none
     - kind: "state"; of a bool also "momentary", a push button, or "urgent", an emergency stop
 
     Raises InvalidElement if the wire cannot carry that.
@@ -59,6 +61,7 @@ class Element:
     choices: Tuple[Choice, ...]
     latest: bool
     timed: bool
+    history: Optional[HistoryLimits]
     kind: str
 
     def __init__(
@@ -75,6 +78,7 @@ class Element:
         choices: Union[Sequence[Choice], Sequence[str], Mapping[str, int], None] = None,
         latest: bool = False,
         timed: bool = False,
+        history: Optional[HistoryLimits] = None,
         kind: str = "state",
     ) -> None:
         def store(field: str, value: object) -> None:
@@ -91,6 +95,7 @@ class Element:
         store("choices", _choices(type, choices))
         store("latest", latest)
         store("timed", timed)
+        store("history", history)
         store("kind", kind)
         self._check()
 
@@ -114,6 +119,8 @@ class Element:
             fail(f"a kind is one of {', '.join(map(repr, KINDS))}")
         if self.kind != "state" and self.type != "bool":
             fail(f"only a bool is {self.kind}")
+        if self.history is not None and not isinstance(self.history, HistoryLimits):
+            fail("a history is given by HistoryLimits")
         if self.range is not None:
             if not (self.value_type.is_number or self.value_type.is_vector):
                 fail("only numbers and vectors have a range")
@@ -285,11 +292,13 @@ class Catalogue:
             raise UnknownElement(key.name if isinstance(key, Element) else key, [each.name for each in self])
         return found
 
-    def encode(self) -> bytes:
-        """The value of the system element -5."""
+    def encode(self, *, histories: bool = True) -> bytes:
+        """The value of the system element -5, of a service that keeps values or one that keeps none."""
         entries = []
         for element in self:
             entry = _encode_entry(element)
+            if histories and element.history is not None:
+                entry += bytes([_HISTORY, LIMITS.size]) + element.history.encode()
             entries.append(struct.pack("<H", len(entry)) + entry)
         return bytes([1, len(entries)]) + b"".join(entries)
 
@@ -398,7 +407,7 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
             choices.append(Choice(value if isinstance(value, int) else label, label))
     if flags & _CHOICES and (kind.is_integer or kind.name == "string") and not choices:
         raise InvalidElement(f"the choices of element {id} are missing")
-    purpose = "state"
+    purpose, history = "state", None
     # Where choices end that were left out is not known, so neither is where extensions begin.
     if choices or not flags & _CHOICES:
         for tag, data in _extensions(reader):
@@ -409,6 +418,8 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
                 limits = (bounds.double(), bounds.double())
             elif tag == _KIND and kind.name == "bool":
                 purpose = KINDS[data[0]] if data and data[0] < len(KINDS) else "state"
+            elif tag == _HISTORY:
+                history = HistoryLimits.decode(data)
     access = {_READ: "ro", _WRITE: "wo"}.get(flags & (_READ | _WRITE), "rw")
     if not flags & (_READ | _WRITE):
         raise InvalidElement(f"element {id} can neither be read nor written")
@@ -424,6 +435,7 @@ def _decode_entry(entry: bytes) -> Optional[Element]:
         choices=choices,
         latest=bool(flags & _LATEST),
         timed=bool(flags & _TIMED),
+        history=history,
         kind=purpose,
     )
 

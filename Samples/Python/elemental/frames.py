@@ -27,6 +27,7 @@ ADMISSION = -13
 DATAGRAM_SECRET = -14
 CLOCK_ID = -16
 TIMED_VALUE = -17
+HISTORY = -18
 
 # What a hello announces.
 ACCEPTS_EMPTY = 1 << 0
@@ -37,6 +38,7 @@ ACCEPTS_PIECES = 1 << 4
 TELLS_REFUSALS = 1 << 5
 EXCHANGES_TIMES = 1 << 6
 TAKES_TIMES = 1 << 7
+KEEPS_HISTORY = 1 << 8
 
 PIECE_BYTES = 65_536
 """What a piece of a large value holds at most."""

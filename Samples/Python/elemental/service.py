@@ -352,7 +352,8 @@ class Service:
         self._maximum_clients = maximum_clients
         self._maximum_per_address = maximum_clients_per_address
         self._incomplete = IncompleteBytes(maximum_incomplete_bytes)
-        self._catalogue_bytes = self.elements.encode()
+        # It keeps no values, whatever the definitions say.
+        self._catalogue_bytes = self.elements.encode(histories=False)
         self._values: Dict[int, bytes] = {}
         self._times: Dict[int, int] = {}
         self._sessions: Dict[FollowedService, None] = {}

@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Tuple, Union
 
 from .elements import Choice, Element
 from .errors import InvalidElement, InvalidValue, NotAChoice
+from .history import HistoryLimits
 from .values import TYPES, Value, ValueType
 
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
@@ -17,6 +18,7 @@ _ESCAPED = re.compile(r"\\(.)", re.S)
 _INTEGER = re.compile(r"[+-]?[0-9]+")
 _HEXADECIMAL = re.compile(r"-?0[xX][0-9a-fA-F]+")
 _FLOAT = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_BYTES = re.compile(r"([+-]?[0-9]+)([kM])B")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)", re.I)
 
 
@@ -67,6 +69,8 @@ def parse_element(spec: str) -> Tuple[Element, Optional[str]]:
             options["kind"] = part
         elif part in ("latest", "timed"):
             options[part] = True
+        elif word == "history":
+            options["history"] = _history(rest, part)
         elif word == "unit":
             options["unit"] = _unescaped(rest)
         elif word == "step":
@@ -116,6 +120,37 @@ def _number(text: str) -> float:
         return parse_number(text)
     except ValueError:
         raise InvalidElement(f"{text!r} is not a number") from None
+
+
+def parse_span(text: str) -> float:
+    """The seconds of a duration with a unit: 90s, 10m, 2h, 1d. Raises ValueError."""
+    unit = {"s": 1, "m": 60, "h": 3600, "d": 86_400}.get(text[-1:])
+    seconds = math.nan if unit is None else parse_number(text[:-1]) * unit
+    if not 0 < seconds < 1e9:
+        raise ValueError(f"{text!r} is not a duration such as 90s, 10m, 2h or 1d")
+    return seconds
+
+
+def _history(text: str, part: str) -> HistoryLimits:
+    """How many values, how long and how many bytes, in any order: 24h 1000 4MB."""
+    limits: Dict[str, int] = {}
+    for each in text.split(" "):
+        if not each:
+            continue
+        size = _BYTES.fullmatch(each)
+        if _INTEGER.fullmatch(each):
+            name, limit = "count", int(each)
+        elif size:
+            name, limit = "byte_count", int(size[1]) * (1000 if size[2] == "k" else 1_000_000)
+        else:
+            try:
+                name, limit = "seconds", int(parse_span(each))
+            except ValueError:
+                raise InvalidElement(f"{each!r} is no limit of a history, such as 24h, 1000 (values) or 4MB") from None
+        if name in limits:
+            raise InvalidElement(f"{part!r} has two limits of one kind; give one of them")
+        limits[name] = limit
+    return HistoryLimits(**limits)
 
 
 def _choices(text: str, kind: ValueType) -> List[Choice]:

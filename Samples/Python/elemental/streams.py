@@ -70,13 +70,13 @@ class Stream(AsyncIterator[T], Generic[T]):
         """Whether its source is to wait."""
         return not self._newest and len(self._items) >= self._limit
 
-    def _put(self, item: T, measured: Optional[Measured] = None) -> None:
+    def _put(self, item: T, measured: Optional[Measured] = None, arrived: Optional[float] = None) -> None:
         if self._is_finished:
             return
         if len(self._items) >= self._limit:
             self._items.popleft()
             self.dropped += 1
-        self._items.append((item, time.time(), measured))
+        self._items.append((item, time.time() if arrived is None else arrived, measured))
         self._wake()
 
     def _finish(self, error: Optional[ElementalError]) -> None:

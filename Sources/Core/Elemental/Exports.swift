@@ -24,6 +24,8 @@
 @_exported public import protocol ElementalWire.ElementRepresentable
 @_exported public import enum ElementalWire.ElementType
 @_exported public import enum ElementalWire.ElementValue
+@_exported public import struct ElementalWire.HistoryLimits
+@_exported public import struct ElementalWire.HistoryPosition
 @_exported public import struct ElementalWire.JSON
 @_exported public import struct ElementalWire.Matrix4x4
 @_exported public import enum ElementalWire.Role

@@ -5,6 +5,8 @@ package struct ByteReader {
     package init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
     package var isAtEnd: Bool { rest.isEmpty }
+    /// What is not read yet.
+    package var remaining: UnsafeRawBufferPointer { rest }
 
     package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard rest.count >= count else { return nil }
@@ -14,6 +16,8 @@ package struct ByteReader {
 
     package mutating func uint8() -> UInt8? { bytes(1).flatMap(UInt8.init(wireBytes:)) }
     package mutating func uint16() -> UInt16? { bytes(2).flatMap(UInt16.init(wireBytes:)) }
+    package mutating func uint32() -> UInt32? { bytes(4).flatMap(UInt32.init(wireBytes:)) }
+    package mutating func uint64() -> UInt64? { bytes(8).flatMap(UInt64.init(wireBytes:)) }
     package mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
 
     /// Bytes preceded by their number in one byte.

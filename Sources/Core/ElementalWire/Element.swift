@@ -31,7 +31,7 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
             checked: id, name, transport: transport, unit: unit, access: access, latest: latest)
     }
 
-    fileprivate override init(fields: Fields) { super.init(fields: fields) }
+    override init(fields: Fields) { super.init(fields: fields) }
 
     private convenience init(
         checked id: Int, _ name: String, transport: Transport, unit: String, range: ClosedRange<Double>? = nil,

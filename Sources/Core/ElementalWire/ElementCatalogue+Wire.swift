@@ -11,6 +11,7 @@ extension ElementCatalogue {
     // The tags of an entry's extensions.
     private static let componentRangeTag: UInt8 = 1
     private static let kindTag: UInt8 = 2
+    private static let historyTag: UInt8 = 3
 
     /// The version of the catalogue's form.
     static let formVersion: UInt8 = 1
@@ -22,7 +23,7 @@ extension ElementCatalogue {
     /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
     /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write, 7 timed. Extensions follow, each
     /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`, the kind of a bool
-    /// that is no state `2 · 1 · kind UInt8`.
+    /// that is no state `2 · 1 · kind UInt8`, an element's history `3 · 12 · count UInt32 · seconds UInt32 · bytes UInt32`.
     public var wireBytes: [UInt8] {
         let count = wireByteCount
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -95,12 +96,20 @@ extension ElementCatalogue {
             part.put(1)
             part.put(element.kind.rawValue)
         }
-        guard let choices else { return }
-        part.put(UInt8(choices.list.count))
-        for position in choices.list.indices {
-            if let count = element.type.fixedByteCount { part.put(choices.patterns[position], byteCount: count) }
-            part.put(counted: choices.name(at: position))
+        if let choices {
+            part.put(UInt8(choices.list.count))
+            for position in choices.list.indices {
+                if let count = element.type.fixedByteCount { part.put(choices.patterns[position], byteCount: count) }
+                part.put(counted: choices.name(at: position))
+            }
         }
+        #if !hasFeature(Embedded)
+        if let history = element.history {
+            part.put(historyTag)
+            part.put(HistoryLimits.wireByteCount)
+            for field in history.wireFields { part.put(field, byteCount: 4) }
+        }
+        #endif
     }
 
     /// Reads a catalogue. Elements of a type that this code does not know are left out.
@@ -153,6 +162,9 @@ extension ElementCatalogue {
         // Where choices end that were left out is not known, so neither is where extensions begin.
         let hasExtensions = flags & choicesFlag == 0 || type.takesChoices
         var kind = ElementKind.state
+        #if !hasFeature(Embedded)
+        var history: HistoryLimits?
+        #endif
         while hasExtensions, let tag = reader.uint8(), let bytes = reader.countedBytes() {
             var content = ByteReader(bytes)
             switch tag {
@@ -163,6 +175,9 @@ extension ElementCatalogue {
                 range = lower...upper
             // A later version may know others, and say more of them.
             case kindTag where type == .bool: kind = content.uint8().flatMap(ElementKind.init) ?? .state
+            #if !hasFeature(Embedded)
+            case historyTag: history = HistoryLimits(&content)
+            #endif
             default: continue
             }
         }
@@ -170,10 +185,15 @@ extension ElementCatalogue {
         if flags & readFlag != 0 { access.insert(.read) }
         if flags & writeFlag != 0 { access.insert(.write) }
         do {
-            return try ElementDefinition(
+            let definition = try ElementDefinition(
                 id: Int(Int8(bitPattern: id)), name: name, type: type, transport: flags & udpFlag != 0 ? .udp : .tcp,
                 unit: unit, range: range, step: step, choices: choices, access: access,
                 latest: flags & latestFlag != 0, kind: kind, timed: flags & timedFlag != 0)
+            #if hasFeature(Embedded)
+            return definition
+            #else
+            return history == nil ? definition : definition.withHistory(history)
+            #endif
         } catch {
             throw invalid(error.message)
         }

@@ -69,6 +69,9 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline var writers = Role.control
         @usableFromInline var kind = ElementKind.state
         @usableFromInline var timed = false
+        #if !hasFeature(Embedded)
+        @usableFromInline var history: HistoryLimits?
+        #endif
 
         @inlinable var range: ClosedRange<Double>? { limits?.range }
         @inlinable var step: Double? { limits?.step }

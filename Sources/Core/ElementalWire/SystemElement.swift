@@ -34,6 +34,9 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
     case clock = -16
     /// Either way, over TCP or UDP, to a peer that announces it: a value and when it was measured. See ``TimedValue``.
     case timedValue = -17
+    /// Over TCP, to a peer that announces it: a client's request for values of the past, and the service's answer. See
+    /// ``HistoryRequest`` and ``HistoryAnswer``.
+    case history = -18
 
     /// Those that may be sent in datagrams.
     package static let ofDatagrams = [ping.rawValue, pong.rawValue, timedValue.rawValue]
@@ -44,8 +47,13 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
     package static let maximumPingByteCount = 1024
     /// The longest device name, in UTF-8 bytes. A longer one is truncated.
     package static let maximumNameByteCount = 1024
+    #if hasFeature(Embedded)
+    private static let maximumHistoryByteCount = 0
+    #else
+    private static let maximumHistoryByteCount = HistoryAnswer.maximumByteCount
+    #endif
     /// The longest catalogue accepted, in bytes. One of 128 elements with the longest names, units and choices has
-    /// 593,666.
+    /// 595,458.
     package static let maximumCatalogueByteCount = 1024 * 1024
     /// The longest value that the frame of a system element may announce even if the limit for values is lower.
     package static let maximumFrameByteCount = maximumCatalogueByteCount
@@ -66,6 +74,7 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
         case .admission: 0
         case .datagramSecret: length == Self.datagramSecretByteCount ? length : 0
         case .clock: length == ClockFrame.byteCount ? length : 0
+        case .history: length <= Self.maximumHistoryByteCount ? length : 0
         case .timedValue: length <= TimedValue.headerByteCount + Envelope.wholeByteCount ? length : 0
         }
     }
@@ -88,9 +97,11 @@ extension Hello.Features {
     public static let clock = Self(rawValue: 1 << 6)
     /// Takes values with the time at which they were measured.
     public static let timedValues = Self(rawValue: 1 << 7)
+    /// A service: keeps values of elements that say so, and answers requests for them. A client: may ask.
+    public static let history = Self(rawValue: 1 << 8)
 
     /// The features that both a service and a client announce.
-    private static let common: Self = [.emptyValues, .ping, .pieces, .refusals, .clock, .timedValues]
+    private static let common: Self = [.emptyValues, .ping, .pieces, .refusals, .clock, .timedValues, .history]
     /// The features that a service announces.
     package static let ofService = common.union(.catalogue)
     /// The features that a client announces.

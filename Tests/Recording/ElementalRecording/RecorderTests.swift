@@ -139,7 +139,7 @@ struct RecorderTests {
             try await Replay().run(recording, on: [service])
             try await eventually("the values") { times.withLock { $0.count } == 2 }
             let received = times.withLock { $0 }.map { $0?.time.microseconds ?? 0 }
-            #expect(before - received[0] > 1_900_000 && before - received[1] < 1_900_000)
+            #expect(received[1] - received[0] > 1_900_000 && before - received[1] < 1_900_000)
             await device.close()
             await service.stop()
         }

@@ -9,7 +9,7 @@ struct PythonTests {
         .backstop,
         arguments: [
             ["units", "types", "large", "catalogue", "refusals", "older", "clients", "services", "datagrams"],
-            ["times", "clocks"],
+            ["times", "clocks", "histories"],
             ["package", "reconnection", "heartbeat", "slow", "crowd"],
             ["pairing", "impostors"],
             ["found"],

@@ -193,7 +193,7 @@ final class BoardService {
 
     /// How many milliseconds ago an element's value was measured; `nil` if that is not known.
     func age(of id: Int8) -> Int? {
-        guard let element = catalogue?[id: id], element.timed, !own.contains(id) else { return nil }
+        guard let element = catalogue?[id: id], element.timed, values[id] != nil, !own.contains(id) else { return nil }
         // The first values come before the clocks are known.
         guard let time = times[id] ?? device?.time(of: element) else { return nil }
         return max(0, Int((MeasurementTime.now.microseconds &- time.time.microseconds) / 1000))

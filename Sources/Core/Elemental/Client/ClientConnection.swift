@@ -101,6 +101,8 @@ final class ClientConnection: SessionOwner {
         session.sender.queue(.hello, Hello(features: .ofClient, udpPort: udpPort).wireBytes)
     }
 
+    var histories: ServiceHistories? { nil }
+
     var decidesByName: Bool { false }
 
     func session(_ session: Session, refuses name: String) -> String? { nil }

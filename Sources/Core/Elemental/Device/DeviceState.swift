@@ -59,6 +59,7 @@ struct DeviceState {
     var endReason: DisconnectReason?
     var events = EventSubscribers<DeviceEvent>()
     var pings = Registry<Outcome<Result<ContinuousClock.Instant, ElementalError>>>()
+    var historyRequests = Registry<Outcome<Result<HistoryAnswer, ElementalError>>>()
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
     /// Opens when the service's catalogue is known, or known not to arrive.

@@ -63,8 +63,10 @@ final class ElementTable: @unchecked Sendable {
     }
 
     let catalogue: ElementCatalogue
-    /// Whether values of an element carry times.
+    /// Whether values of an element carry times, or are kept with them.
     let usesTimes: Bool
+    /// By identifier the elements with a history; `nil` if there are none.
+    private(set) var kept: [ElementDefinition?]?
     /// Elements that the other end may neither read nor set, and does not know of.
     let hidden: IdentifierSet
     /// 128 rules, indexed by identifier. They live as long as the table.
@@ -74,7 +76,10 @@ final class ElementTable: @unchecked Sendable {
     /// - Parameter hidden: further elements, of which every value is rejected.
     init(_ catalogue: ElementCatalogue, hiding hidden: [ElementDefinition] = []) {
         self.catalogue = catalogue
-        usesTimes = catalogue.contains { $0.timed }
+        usesTimes = catalogue.contains { $0.timed || $0.history != nil }
+        if catalogue.contains(where: { $0.history != nil }) {
+            kept = (0..<Self.count).map { id in catalogue[id: Int8(id)].flatMap { $0.history == nil ? nil : $0 } }
+        }
         var hiddenIDs = IdentifierSet()
         let rules = UnsafeMutablePointer<Rule>.allocate(capacity: Self.count)
         rules.initialize(repeating: Rule(), count: Self.count)

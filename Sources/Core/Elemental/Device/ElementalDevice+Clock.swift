@@ -111,6 +111,13 @@ extension DeviceState {
         return (0..<Self.lastSecond).contains(seconds)
     }
 
+    /// A time of this machine's clock by the peer's, in microseconds.
+    func peerTime(of time: MeasurementTime) -> Int64? {
+        guard let reading = clock?.reading else { return nil }
+        let limit = Self.timeLimit
+        return min(max(time.microseconds, -limit), limit) + reading.offset(at: MachineClock.time).offset / 1000
+    }
+
     /// A time of the peer's clock, in microseconds, by this machine's clock.
     func received(_ time: Int64) -> ReceivedTime? {
         guard let clock, isPlausible(time) else { return nil }

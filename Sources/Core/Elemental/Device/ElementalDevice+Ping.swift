@@ -31,7 +31,7 @@ extension ElementalDevice {
         withUnsafeBytes(of: token.littleEndian) { bytes.replaceSubrange(0..<8, with: $0) }
         do throws(SendRefusal) {
             let connection = try outbound.withLock { outbound throws(SendRefusal) in
-                try outbound.appendPing(bytes, over: transport)
+                try outbound.appendRequest(.ping, bytes, over: transport)
             }
             connection?.wake()
         } catch {
@@ -54,8 +54,11 @@ extension ElementalDevice {
         state.withLock { $0.pings.take(token) }?.resolve(.success(.now))
     }
 
-    func failPings(_ error: ElementalError) {
-        for ping in state.withLock({ $0.pings.takeAll() }) { ping.resolve(.failure(error)) }
+    /// Ends the waits for answers.
+    func failRequests(_ error: ElementalError) {
+        let (pings, histories) = state.withLock { ($0.pings.takeAll(), $0.historyRequests.takeAll()) }
+        for ping in pings { ping.resolve(.failure(error)) }
+        for history in histories { history.resolve(.failure(error)) }
     }
 
     func note(roundTrip: Duration) {

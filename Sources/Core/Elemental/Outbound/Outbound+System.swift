@@ -37,11 +37,13 @@ extension Outbound {
     }
 
     /// - Returns: the connection to wake, if needed.
-    mutating func appendPing(_ bytes: [UInt8], over transport: Transport) throws(SendRefusal) -> Link? {
+    mutating func appendRequest(
+        _ element: SystemElement, _ bytes: [UInt8], over transport: Transport
+    ) throws(SendRefusal) -> Link? {
         _ = try admitAnything()
         if transport == .udp, case .unavailable(let reason) = datagramState { throw .udpUnavailable(reason) }
         let link = transport == .tcp ? wakeForStream() : wakeForDatagrams()
-        bytes.withUnsafeBytes { appendSystem(.ping, over: transport, $0) }
+        bytes.withUnsafeBytes { appendSystem(element, over: transport, $0) }
         return link
     }
 

@@ -16,6 +16,7 @@ extension ElementalService {
         let txt: Locked<[String: String]>
         let security: Locked<SecurityEntries>
         let failure = Locked<ElementalError?>(nil)
+        let histories = ServiceHistories()
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
@@ -65,6 +66,7 @@ extension ElementalService.Shared {
     func use(_ elements: ElementCatalogue) {
         current.withLock { values in
             values.use(ElementTable(elements))
+            histories.keepOnly(elements)
             for device in devices.withLock({ $0 }) { values.restrict(device) }
         }
     }

@@ -151,7 +151,9 @@ extension ElementalService {
         guard bytes.count <= Envelope.maximumValueByteCount else {
             return .failure(SendRefusal.valueTooLarge.error(for: element, length: bytes.count, to: displayName))
         }
-        let time = element.timed ? time ?? .now : nil
+        let measured = time
+        let now = element.timed && time == nil ? MeasurementTime.now : nil
+        let time = element.timed ? time ?? now : nil
         let isPlain = !element.timed && bytes.count < SharedValue.longByteCount
         let prepared = isPlain ? nil : SharedValue(bytes, of: element, at: time)
         // The lock is held until the value is queued everywhere. Otherwise, of two values set concurrently, a device
@@ -164,6 +166,9 @@ extension ElementalService {
                 current.set(element.id, bytes)
             }
             if time != nil || current.hasTimes { current.setTime(of: element.id, time) }
+            if let kept = current.table.kept, let element = kept[Int(element.id)], let limits = element.history {
+                shared.histories.append(element, limits, bytes, at: time ?? measured, now: now)
+            }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
                 do throws(SendRefusal) {

@@ -144,6 +144,8 @@ final class ServiceServer: SessionOwner {
         session.sender.queue(.udpIdentifier, [identifier])
     }
 
+    var histories: ServiceHistories? { service.histories }
+
     var decidesByName: Bool { service.admission.withLock { $0 != nil } }
 
     func session(_ session: Session, refuses name: String) -> String? {

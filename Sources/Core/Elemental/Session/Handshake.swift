@@ -20,6 +20,8 @@ struct Handshake {
         case datagramSecret([UInt8])
         case clock(ClockFrame)
         case timedValue
+        case historyRequest(HistoryRequest)
+        case historyAnswer(HistoryAnswer)
         /// A frame that has no meaning at this point: count it and continue.
         case unknown
         /// A frame whose payload does not fit its identifier: count it and continue.
@@ -95,6 +97,12 @@ struct Handshake {
             return .clock(frame)
         case (.timedValue, _):
             return hasHello ? .timedValue : .unknown
+        case (.history, .client):
+            guard hasHello else { return .unknown }
+            return HistoryRequest(wireBytes: value).map { .historyRequest($0) } ?? .malformed
+        case (.history, .service):
+            guard hasHello else { return .unknown }
+            return HistoryAnswer(wireBytes: value).map { .historyAnswer($0) } ?? .malformed
         case (.udpIdentifier, .client), (.deviceName, .service), (.shutdown, .client), (.catalogue, .client),
             (.refused, .client), (.admission, _):
             return .unknown

@@ -162,20 +162,15 @@ final class Receiver {
             counts.messagesUnknown += 1
             return
         }
-        guard rule.pointee.isWellFormed(value.bytes) else {
-            counts.messagesMalformed += 1
-            return
-        }
+        let isSpecial = rule.pointee.isSpecial
+        if isSpecial, rule.pointee.isTimed, !value.isDatagram { takeTimeAhead(of: id) }
+        guard rule.pointee.isWellFormed(value.bytes) else { return noteMalformed() }
         guard rule.pointee.isTaken(fromClient: isFromClient) else {
             // Nothing of a long value was buffered.
             return reject(id, .notAllowed, for: owner)
         }
-        guard !value.bytes.isEmpty || takesEmptyValues else {
-            counts.messagesMalformed += 1
-            return
-        }
+        guard !value.bytes.isEmpty || takesEmptyValues else { return noteMalformed() }
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
-        let isSpecial = rule.pointee.isSpecial
         if isSpecial, rule.pointee.hasChoices, !table.isChoice(id, value.bytes) {
             return reject(id, .notAChoice, for: owner)
         }
@@ -202,7 +197,21 @@ final class Receiver {
     @inline(never)
     private func reject(_ id: Int8, _ reason: ValueRefusal.Reason, for owner: any ReceiverOwner) {
         counts.messagesRejected += 1
+        time = nil
         owner.refuse(id, reason)
+    }
+
+    @inline(never)
+    private func noteMalformed() {
+        counts.messagesMalformed += 1
+        time = nil
+    }
+
+    /// A time that was told ahead belongs to the next value over TCP, whatever becomes of that.
+    @inline(never)
+    private func takeTimeAhead(of id: Int8) {
+        let ahead = timesAhead.removeValue(forKey: id)
+        time = time ?? ahead
     }
 
     /// Receives a value with its time: see ``TimedValue``.
@@ -231,7 +240,7 @@ final class Receiver {
 
     @inline(never)
     private func noteTime(of id: Int8) {
-        var time = time ?? timesAhead.removeValue(forKey: id)
+        var time = self.time.take()
         device.state.withLock { state in
             if let peerTime = time, !state.isPlausible(peerTime) {
                 time = nil
@@ -363,6 +372,7 @@ extension Receiver {
         counts.messagesRejected += dropped.count
         noteGathered(gatheredNow, for: owner)
         for value in dropped {
+            timesAhead[value.id] = nil
             guard let element = table.catalogue[id: value.id] else { continue }
             owner.leavesOut(element, byteCount: value.length)
         }

@@ -117,6 +117,7 @@ extension Session {
         connection?.end()
         connection = nil
         wakefulness?.stop()
+        owner?.histories?.forget(ObjectIdentifier(self))
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in
@@ -128,7 +129,7 @@ extension Session {
         let error = ElementalError(.notConnected, "the connection has ended: \(reason)")
         for waiter in waiters { waiter.outcome.resolve(error) }
         receiver.publishCounts()
-        device.failPings(error)
+        device.failRequests(error)
         let owner = owner
         self.owner = nil
         owner?.sessionEnded(self, reason)

@@ -39,8 +39,9 @@ extension Session {
             receiver.counts.messagesMalformed += 1
             reject(problem)
         case .shutDown(let text):
-            device.failPings(ElementalError(.notConnected, "the service shut down: \(text)"))
+            // Those that wait find out first whether a replacement follows.
             fail(.shutDown(text))
+            device.failRequests(ElementalError(.notConnected, "the service shut down: \(text)"))
         case .pong:
             answerPing(value, over: transport)
         case .ponged:
@@ -56,6 +57,10 @@ extension Session {
             receiveDatagramSecret(secret)
         case .clock(let frame):
             receive(frame)
+        case .historyRequest(let request):
+            receive(request)
+        case .historyAnswer(let answer):
+            device.take(answer)
         case .timedValue:
             return receiver.receiveTimed(value, isDatagram: transport == .udp, for: self)
         case .unknown:

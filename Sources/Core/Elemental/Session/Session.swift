@@ -35,6 +35,9 @@ final class Session: ChannelDuplexHandler {
     /// `nil` until the peer is known to exchange times.
     var clock: ClockExchange?
     var clockTimer: Scheduled<Void>?
+    /// A client's requests for values of the past that are not answered yet.
+    var historyRequests: [HistoryRequest] = []
+    var awaitsHistoryRoom = false
     let wakefulness: (any Wakefulness)?
     var connection: Connection?
 
@@ -212,6 +215,7 @@ extension Session: ConnectionHandler {
     }
 
     private func didFlush(_ pending: PendingWork) {
+        answerHistoryRequestsLater()
         if pending.contains(.stream) { return watchdog.watchProgress() }
         if !isOpen { closeOutput() }
     }
@@ -257,6 +261,8 @@ extension Session: ReceiverOwner {
 
 /// Creates a session and is notified of its events, on its event loop: a service, or a client that connects.
 protocol SessionOwner: AnyObject {
+    /// What a service keeps; `nil` at a client.
+    var histories: ServiceHistories? { get }
     /// The TCP connection is open; nothing was exchanged yet.
     func sessionOpened(_ session: Session)
     /// Whether a client's name is awaited before its values count and its hello is answered.

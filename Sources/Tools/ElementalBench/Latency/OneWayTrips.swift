@@ -15,13 +15,21 @@ struct OneWayTrips: Sendable {
     /// After this time without an answer all messages that were sent at a rate have arrived or are lost.
     private static let quietTime: Duration = .milliseconds(1200)
 
+    private struct State {
+        var times = OneWayTimes()
+        /// When the newest message was sent.
+        var newest = MeasurementTime.now
+    }
+
     private let device: ElementalDevice
     private let stamp: BenchElements.Stamp
+    private let transport: Transport
     /// Trips a second; `nil` for consecutive ones.
     private let rate: Double?
     private let count: Int
     private let timeout: Duration
-    private let times = Locked(OneWayTimes())
+    private let begin = MeasurementTime.now
+    private let state = Locked(State())
     private let measurement = Measurement<Void>()
 
     /// - Parameters:
@@ -30,6 +38,7 @@ struct OneWayTrips: Sendable {
     ///   - timeout: how long no answer may come.
     init(_ device: ElementalDevice, over transport: Transport, count: Int, rate: Double?, timeout: Duration) {
         self.device = device
+        self.transport = transport
         stamp = transport == .tcp ? BenchElements.stamp : BenchElements.stampDatagram
         self.rate = rate
         let due = rate.map { Int(max(1, $0 * Self.maximumSeconds)) } ?? Self.maximumCount
@@ -37,10 +46,12 @@ struct OneWayTrips: Sendable {
         self.timeout = timeout
     }
 
-    /// - Returns: the times of the answered messages; `nil` if the ends have not compared their clocks.
+    /// - Returns: the times of the answered messages; `nil` if there are none, or the ends have not compared their clocks.
     func run() async throws(ElementalError) -> OneWayTimes? {
+        // The first exchange of times is answered before a ping that follows it.
+        _ = try await device.ping(timeout: timeout)
         let registration = device.onTimedValue(of: stamp.received) { sent, received, _ in
-            take(sent, received, MeasurementTime.now)
+            take(MeasurementTime(microseconds: sent), received, returned: .now)
         }
         let ending = measurement.fail(whenEnded: device)
         let pacer = Pacer(count: count, rate: rate ?? 1, isExact: false)
@@ -50,11 +61,11 @@ struct OneWayTrips: Sendable {
             while quiet < (seen == 0 || rate == nil ? timeout : Self.quietTime) {
                 await Delay.wait(Self.lookTime)
                 if Task.isCancelled { return }
-                let count = times.withLock { $0.count }
+                let count = state.withLock { $0.times.count }
                 quiet = count > seen ? .zero : quiet + Self.lookTime
                 seen = count
-                // Over UDP a message or its answer may be lost.
-                if rate == nil, quiet > .zero { send() }
+                // A message or its answer may be lost.
+                if rate == nil, transport == .udp, quiet > .zero { send() }
             }
             measurement.end(.success(()))
         }
@@ -65,24 +76,27 @@ struct OneWayTrips: Sendable {
             watch.cancel()
         }
         try await measurement.result()
-        return times.withLock { $0.count > 0 ? $0 : nil }
+        return state.withLock { $0.times.count > 0 ? $0.times : nil }
     }
 
     private func send() {
+        let now = MeasurementTime.now
+        state.withLock { $0.newest = now }
         do throws(ElementalError) {
-            try device.send(MeasurementTime.now.microseconds, to: stamp.sent)
+            try device.send(now.microseconds, to: stamp.sent)
         } catch {
             if error.code != .queueFull { measurement.end(.failure(error)) }
         }
     }
 
-    private func take(_ sent: Int64, _ received: ReceivedTime?, _ now: MeasurementTime) {
-        guard let received else { return measurement.end(.success(())) }
-        let isLast = times.withLock { times in
-            times.add(sent: MeasurementTime(microseconds: sent), received, returned: now)
-            return times.count >= count
+    private func take(_ sent: MeasurementTime, _ received: ReceivedTime?, returned now: MeasurementTime) {
+        // The answer to another run's message is the newest value when this one begins.
+        guard sent >= begin, sent <= now else { return }
+        let (isLast, isNewest) = state.withLock { state in
+            if let received { state.times.add(sent: sent, received, returned: now) }
+            return (state.times.count >= count, sent == state.newest)
         }
-        if isLast { measurement.end(.success(())) } else if rate == nil { send() }
+        if isLast { measurement.end(.success(())) } else if rate == nil, isNewest { send() }
     }
 }
 

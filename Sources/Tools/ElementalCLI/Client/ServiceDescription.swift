@@ -57,7 +57,8 @@ extension ElementDefinition {
         return [
             ("id", .integer(Int(id))), ("element", .string(name)), ("type", .string(type.name)),
             ("transport", .string(transport.rawValue)), ("access", .string(access.abbreviation)),
-            ("latest", .bool(latest)), ("timed", .bool(timed)), ("kind", .string(kind.name)), ("unit", .string(unit)),
+            ("latest", .bool(latest)), ("timed", .bool(timed)), ("history", history?.json ?? .null),
+            ("kind", .string(kind.name)), ("unit", .string(unit)),
             ("range", range ?? .null), ("step", step.map(number) ?? .null), ("choices", choicesJSON),
         ]
     }
@@ -65,6 +66,7 @@ extension ElementDefinition {
     fileprivate func row(_ value: ElementValue?) -> [Styled] {
         let access =
             access.abbreviation + (latest ? " latest" : "") + (timed ? " timed" : "")
+            + (history == nil ? "" : " history")
             + (kind == .state ? "" : " \(kind.name)")
         return [Styled(String(id), .faint), Styled(name)]
             + [type.name, transport.rawValue, access].map { Styled($0, .faint) }
@@ -81,5 +83,13 @@ extension ElementDefinition {
         if !choices.isEmpty { return choices.prefix(40).map(\.name).joined(separator: ", ").cut(to: 40) }
         let step = step.map { "step \(type.text(of: $0))" }
         return [rangeText, step].compactMap(\.self).joined(separator: " ")
+    }
+}
+
+extension HistoryLimits {
+    fileprivate var json: JSONText {
+        .object([
+            ("count", .optional(count)), ("seconds", .optional(seconds)), ("byteCount", .integer(byteCount)),
+        ])
     }
 }

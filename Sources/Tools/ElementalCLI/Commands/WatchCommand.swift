@@ -15,11 +15,16 @@ struct WatchCommand: ReportingCommand {
             connection broke, 5 if fewer than --count values arrived. With --reconnect it outlasts the connections: it \
             connects again and continues, with the service's current values first.
 
+            With --since the values of that time come first, of elements whose service keeps them (publish: 'history 24h'): \
+            each once and in order, also over a connection that was lost, with the time at which it was measured. What is \
+            missing is told.
+
               $ elemental watch robot
               $ elemental watch robot Speed Battery --count 10
               $ elemental watch robot --also lamp --only Speed
               $ elemental watch robot Speed --for 60 --json | jq -r .value
               $ elemental watch robot --reconnect >> robot.log
+              $ elemental watch weather Temperature --since 2h
             """)
 
     @OptionGroup var client: ClientOptions
@@ -34,6 +39,9 @@ struct WatchCommand: ReportingCommand {
         help: ArgumentHelp("Another TARGET to watch; may be given several times.", valueName: "target"),
         transform: Target.init(parsing:))
     var also: [Target] = []
+
+    @Option(help: ArgumentHelp("Begin with the values of that time, such as 90s, 10m, 2h or 1d.", valueName: "time"))
+    var since: TimeSpan?
 
     @OptionGroup var amount: AmountOptions
     @OptionGroup var reconnection: ReconnectOptions
@@ -106,7 +114,7 @@ struct WatchCommand: ReportingCommand {
                     group.addTask { try await client.finder?.checkIsOnly() }
                     group.addTask {
                         try await Interruption.limit(to: amount.time?.duration) {
-                            try await client.watch(wanted, remaining)
+                            try await client.watch(wanted, since: since?.duration, remaining)
                         }
                     }
                     // The first that fails ends the other.
@@ -142,12 +150,73 @@ struct WatchCommand: ReportingCommand {
 
 extension Client {
     /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
-    func watch(_ wanted: Set<Int8>?, _ remaining: Countdown) async throws {
+    ///
+    /// - Parameter time: how far back the values begin of elements whose service keeps them; `nil` for new ones only.
+    func watch(_ wanted: Set<Int8>?, since time: Duration?, _ remaining: Countdown) async throws {
         guard let values else { return }
-        for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
-            await console.emit(ValueEvent(arrived: arrived, key: device.key))
-            if remaining.decrement() == 0 { return }
+        let kept = time == nil ? [] : try keptElements(wanted)
+        let begin = MeasurementTime(
+            microseconds: MeasurementTime.now.microseconds - (time ?? .zero).nanoseconds / 1000)
+        let live: @Sendable () async throws -> Void = { [self] in
+            for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
+                if kept.contains(where: { $0.id == arrived.element.id }) { continue }
+                await console.emit(ValueEvent(arrived: arrived, key: device.key))
+                if remaining.decrement() == 0 { return }
+            }
+            if !Task.isCancelled { try await reportEnd() }
         }
-        if !Task.isCancelled { try await reportEnd() }
+        if kept.isEmpty { return try await live() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await live()
+                return true
+            }
+            for element in kept {
+                group.addTask { [self] in try await watchHistory(of: element, from: begin, remaining) }
+            }
+            while let isOver = try await group.next(), !isOver {}
+            group.cancelAll()
+        }
+    }
+
+    private func keptElements(_ wanted: Set<Int8>?) throws -> [ElementDefinition] {
+        let kept = elements.filter { $0.history != nil && $0.access.contains(.read) && wanted?.contains($0.id) ?? true }
+        guard kept.isEmpty else { return kept }
+        throw CommandFailure(
+            "notAllowed",
+            "\(device.name) keeps no values of what is watched; leave out --since, or publish the element with ':history 24h'"
+        )
+    }
+
+    /// - Returns: whether the count is at 0. The end of the connection is told elsewhere.
+    private func watchHistory(
+        of element: ElementDefinition, from begin: MeasurementTime, _ remaining: Countdown
+    ) async throws -> Bool {
+        do throws(ElementalError) {
+            for try await item in device.anyHistory(of: element, from: .time(begin)) {
+                switch item {
+                case .gap(let gap): await console.emit(.gap(device.key, element, gap))
+                case .value(let value):
+                    await console.emit(ValueEvent(arrived: ArrivedValue(element, value), key: device.key))
+                    if remaining.decrement() == 0 { return true }
+                }
+            }
+        } catch {
+            guard error.code == .notConnected || error.code == .cancelled else { throw error }
+        }
+        return false
+    }
+}
+
+extension ConsoleEvent where Self == Notice {
+    /// Values of an element's history that are missing.
+    static func gap(_ key: ServiceKey, _ element: ElementDefinition, _ gap: HistoryGap) -> Notice {
+        let count = gap.count.map(String.init) ?? gap.maximumCount.map { "at most \($0)" }
+        return Notice(
+            "gap",
+            JSONText.members(key) + [
+                ("element", .string(element.name)), ("gap", .optional(gap.count.map { Int(clamping: $0) })),
+                ("atMost", .optional(gap.maximumCount.map { Int(clamping: $0) })),
+            ], isResult: true, "\(element.name): \(count.map { "\($0) " } ?? "")values are missing here")
     }
 }

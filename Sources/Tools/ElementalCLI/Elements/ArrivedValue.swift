@@ -1,5 +1,7 @@
 import Elemental
 import ElementalFollowing
+import ElementalRecording
+import ElementalWire
 import Support
 
 struct ArrivedValue: Sendable {
@@ -9,6 +11,8 @@ struct ArrivedValue: Sendable {
     let time: Double
     /// By how many seconds the time of measurement may be wrong; `nil` for that of arrival.
     let timeError: Double?
+    /// Of a value of the element's history, where that goes on.
+    var position: HistoryPosition?
 
     init(
         _ element: ElementDefinition, _ value: ElementValue, time: Double = WallClock.seconds, timeError: Double? = nil
@@ -28,9 +32,18 @@ struct ArrivedValue: Sendable {
         }
     }
 
+    /// A value of the element's history.
+    init(_ element: ElementDefinition, _ kept: HistoryValue<ElementValue>) {
+        self.init(
+            element, kept.value, time: kept.time?.secondsHere ?? WallClock.seconds,
+            timeError: kept.time.map { $0.error / .seconds(1) })
+        position = kept.position
+    }
+
     var members: JSONText.Members {
         [("element", .string(element.name))] + element.members(value) + [("time", JSONText(time))]
             + (timeError.map { [("timeError", JSONText(($0 * 1e6).rounded(.up) / 1e6))] } ?? [])
+            + (position.map { [("position", .string($0.description))] } ?? [])
     }
 }
 
@@ -61,7 +74,12 @@ struct ValueEvent: ConsoleEvent {
 
     var isResult: Bool { true }
 
-    var lines: [String] { [arrived.element.line(arrived.value)] }
+    var lines: [String] {
+        let line = arrived.element.line(arrived.value)
+        guard arrived.position != nil else { return [line] }
+        let microseconds = UInt64(exactly: (arrived.time * 1e6).rounded()) ?? 0
+        return ["\(Timestamp(nanoseconds: microseconds &* 1000).text) \(line)"]
+    }
 
     var json: JSONText { .event("value", JSONText.members(key) + arrived.members) }
 }

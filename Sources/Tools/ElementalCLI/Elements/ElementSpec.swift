@@ -32,7 +32,8 @@ struct ElementSpec: Sendable {
                 id: id, name: String(parts[1]), type: type, transport: options.transport ?? .tcp,
                 unit: options.unit ?? "", range: options.range, step: options.step, choices: options.choices ?? [],
                 access: options.access ?? .readWrite, latest: options.latest, readers: options.readers ?? .plain,
-                writers: options.writers ?? .control, kind: options.kind ?? .state, timed: options.timed)
+                writers: options.writers ?? .control, kind: options.kind ?? .state, timed: options.timed
+            ).withHistory(options.history)
         }
         initial = sides.count == 2 ? String(sides[1]) : nil
         try checkInitial()

@@ -7,13 +7,14 @@ import ElementalWire
 /// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
 struct ElementSpecOptions: Sendable {
     static let form =
-        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:timed][:rw|:ro|:wo][:momentary|:urgent]"
+        "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:timed][:history LIMITS][:rw|:ro|:wo][:momentary|:urgent]"
         + "[:readers ROLE][:writers ROLE]"
 
     private(set) var transport: Transport?
     private(set) var access: Access?
     private(set) var latest = false
     private(set) var timed = false
+    private(set) var history: HistoryLimits?
     private(set) var range: ClosedRange<Double>?
     private(set) var step: Double?
     private(set) var unit: String?
@@ -39,6 +40,7 @@ struct ElementSpecOptions: Sendable {
             case "timed" where word == "timed":
                 guard !timed else { throw Self.repeated(word) }
                 timed = true
+            case "history": try set(\.history, try Self.history(argument, in: word), word)
             case "step": try set(\.step, try Self.number(argument, type, in: word), word)
             case "unit":
                 guard !argument.isEmpty else { throw ValidationError(word, "needs a unit, such as 'unit m/s'") }
@@ -51,7 +53,7 @@ struct ElementSpecOptions: Sendable {
                     throw ValidationError(
                         word,
                         "is none of udp, latest, timed, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
-                            + "'choices A,B…', 'readers ROLE' and 'writers ROLE'")
+                            + "'history LIMITS', 'choices A,B…', 'readers ROLE' and 'writers ROLE'")
                 }
                 // A vector's range is that of each component, which is a float.
                 let boundType: ElementType = type.isVector ? .float : type
@@ -72,6 +74,32 @@ struct ElementSpecOptions: Sendable {
 
     private static func repeated(_ word: Substring) -> ValidationError {
         ValidationError(word, "comes after another word of its kind; give one of them")
+    }
+
+    /// How many values, how long and how many bytes, in any order: `24h 1000 4MB`.
+    private static func history(_ text: Substring, in word: Substring) throws -> HistoryLimits {
+        var (count, seconds, byteCount) = (Int?.none, Int?.none, Int?.none)
+        func set(_ limit: inout Int?, _ number: Int) throws {
+            guard limit == nil else { throw repeated(word) }
+            guard (1...Int(UInt32.max)).contains(number) else {
+                throw ValidationError(word, "has a limit that is not from 1 to \(UInt32.max)")
+            }
+            limit = number
+        }
+        for part in text.split(separator: " ") {
+            if let number = Int(part) {
+                try set(&count, number)
+            } else if let time = TimeSpan(argument: String(part)) {
+                try set(&seconds, Int(time.duration / .seconds(1)))
+            } else if let unit = [("kB", 1000), ("MB", 1_000_000)].first(where: { part.hasSuffix($0.0) }),
+                let number = Int(part.dropLast(2)), (1..<1 << 32).contains(number)
+            {
+                try set(&byteCount, number * unit.1)
+            } else {
+                throw ValidationError(part, "is no limit of a history, such as 24h, 1000 (values) or 4MB")
+            }
+        }
+        return HistoryLimits(count: count, seconds: seconds, byteCount: byteCount ?? 16 << 20)
     }
 
     private static func role(_ text: Substring, in word: Substring) throws -> Role {

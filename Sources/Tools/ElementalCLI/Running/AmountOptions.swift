@@ -47,3 +47,15 @@ struct Seconds: ExpressibleByArgument, Sendable {
         duration = .seconds(seconds)
     }
 }
+
+/// A duration from the command line with a unit: `90s`, `10m`, `2h`, `1d`.
+struct TimeSpan: ExpressibleByArgument, Sendable {
+    let duration: Duration
+
+    init?(argument: String) {
+        guard let unit = ["s": 1.0, "m": 60, "h": 3600, "d": 86_400][argument.suffix(1)],
+            let number = Double(argument.dropLast()), number > 0, number * unit < 1e9
+        else { return nil }
+        duration = .seconds(number * unit)
+    }
+}

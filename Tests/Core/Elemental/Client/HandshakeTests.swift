@@ -27,6 +27,8 @@ struct HandshakeTests {
         case .datagramSecret(let secret): "secret \(secret.count)"
         case .clock(let frame): "clock \(frame.kind)"
         case .timedValue: "timed value"
+        case .historyRequest(let request): "history request \(request.token)"
+        case .historyAnswer(let answer): "history answer \(answer.token)"
         case .unknown: "unknown"
         case .malformed: "malformed"
         }

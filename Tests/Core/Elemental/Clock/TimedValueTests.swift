@@ -211,6 +211,22 @@ struct TimedValueTests {
         #expect(times.withLock { $0 } == [5, 6])
     }
 
+    @Test("a time that was told ahead belongs to the next value, whether that is taken or not")
+    func aheadOfARejectedValue() throws {
+        let service = EmbeddedService(elements: Robot.all)
+        let peer = try service.connect()
+        peer.say(frame(-2, Array("h".utf8)) + frame(-4, Hello(features: [.timedValues]).wireBytes))
+        let device = try #require(service.service.devices.first)
+        let ahead = frame(-17, TimedValue.ahead(id: 1, time: 5))
+        peer.say(ahead + frame(1, [0, 0, 0, 0x40]))
+        #expect(device.state.withLock { $0.inbound.times[1] } == 5)
+        // Too short, and empty.
+        for value in [[0, 0], []] as [[UInt8]] {
+            peer.say(ahead + frame(1, value) + frame(1, [0, 0, 0, 0x40]))
+            #expect(device.state.withLock { $0.inbound.times[1] } == nil)
+        }
+    }
+
     @Test("a value sent as another, untimed element has no time for those who come later")
     func untimedDefinition() throws {
         let service = EmbeddedService(elements: Robot.all)

@@ -143,7 +143,7 @@ struct OutboundAdmissionTests {
         var machine = Fixture.opened()
         machine.setDatagramState(.unavailable("switched off"))
         do throws(SendRefusal) {
-            _ = try machine.appendPing([1], over: .udp)
+            _ = try machine.appendRequest(.ping, [1], over: .udp)
             Issue.record("it was queued")
         } catch {
             let message = error.error(for: nil, length: 1, to: "peer").message

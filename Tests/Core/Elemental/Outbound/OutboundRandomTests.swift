@@ -262,7 +262,7 @@ private struct OutboundRun: ~Copyable {
     private mutating func ping() {
         do throws(SendRefusal) {
             let transport: Transport = Bool.random(using: &random) ? .tcp : .udp
-            if try machine.appendPing([1, 2, 3, 4, 5, 6, 7, 8], over: transport) != nil { isWoken = true }
+            if try machine.appendRequest(.ping, [1, 2, 3, 4, 5, 6, 7, 8], over: transport) != nil { isWoken = true }
             reader.unreadPings += 1
         } catch {
             Issue.record("\(error)")

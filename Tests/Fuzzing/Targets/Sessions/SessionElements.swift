@@ -21,6 +21,7 @@ enum SessionElements {
                     id: 127, name: "last", type: .data, transport: .udp, latest: true, readers: .control),
                 try ElementDefinition(id: 28, name: "hidden", type: .data, readers: .observe, writers: .observe),
                 try ElementDefinition(id: 30, name: "timed", type: .float, timed: true),
+                Element<Float>(31, "kept").withHistory(HistoryLimits(count: 3)),
                 try ElementDefinition(id: 29, name: "secret", type: .float, transport: .udp, readers: .admin),
             ]
             return try ElementCatalogue(elements)

@@ -12,8 +12,10 @@ enum SessionSeeds {
 
     static let hello = frame(
         SystemElement.hello.rawValue,
-        Hello(features: [.emptyValues, .ping, .wantsCatalogue, .catalogue, .clock, .timedValues], udpPort: 4711)
-            .wireBytes)
+        Hello(
+            features: [.emptyValues, .ping, .wantsCatalogue, .catalogue, .clock, .timedValues, .history], udpPort: 4711
+        )
+        .wireBytes)
     static let name = frame(SystemElement.deviceName.rawValue, Array("client".utf8))
     static let identifier = frame(SystemElement.udpIdentifier.rawValue, [7])
     static let shutdown = frame(SystemElement.shutdown.rawValue, Array("enough".utf8))
@@ -36,6 +38,20 @@ enum SessionSeeds {
     static let timedValues = ([30, 158, 12] as [UInt8]).map { id in
         frame(SystemElement.timedValue.rawValue, [id] + [UInt8](repeating: 1, count: id < 128 ? 12 : 8))
     }
+    /// Requests for values of the past, two of which wait, and answers.
+    static let histories: [[UInt8]] = {
+        let position = HistoryPosition(life: HistoryLife(first: 1, second: 2), number: 3, check: 4)
+        let starts: [HistoryStart] = [.time(1), .newest(2), .position(position)]
+        let requests = starts.flatMap { start in
+            [false, true].map { HistoryRequest(token: 1, element: 31, from: start, waits: $0).wireBytes }
+        }
+        let header = [UInt8](repeating: 1, count: HistoryAnswer.headerByteCount)
+        let answers = [
+            [2] + header.dropFirst(), [2] + header.dropFirst() + [UInt8](repeating: 0, count: 24),
+            [3] + header.prefix(9),
+        ]
+        return (requests + answers).map { frame(SystemElement.history.rawValue, $0) }
+    }()
     static let pong = frame(SystemElement.pong.rawValue, Array(0..<16))
 
     /// Part of a piece of a large value, as an input says it.
@@ -68,7 +84,8 @@ enum SessionSeeds {
         let zeros = [UInt8](repeating: 0, count: 12)
         let others: [[UInt8]] = [
             allValues, allDatagrams, ping + pong, sends, program + allValues, stuck, [3, 12, 0, 70] + ping,
-            clocks.flatMap { $0 } + ping, timedValues.flatMap { $0 } + allValues, [5, 24, 0, 12] + zeros,
+            clocks.flatMap { $0 } + ping, timedValues.flatMap { $0 } + allValues,
+            histories.flatMap { $0 } + allValues, [5, 24, 0, 12] + zeros,
             [5, 24, 1, 0], [10] + ping, [11], [12], [6, 255, 6, 255],
         ]
         return values + datagrams + announcements + others

@@ -42,6 +42,29 @@ struct ElementSpecTests {
         #expect(definition.choices.map { "\($0.name) \($0.value)" } == expected)
     }
 
+    @Test(
+        "a history's limits are values, a time and bytes, in any order",
+        arguments: [
+            ("history", HistoryLimits()), ("history 24h", HistoryLimits(seconds: 86_400)),
+            ("history 1000", HistoryLimits(count: 1000)), ("history 4MB", HistoryLimits(byteCount: 4_000_000)),
+            ("timed:history 2d 10  500kB:ro", HistoryLimits(count: 10, seconds: 172_800, byteCount: 500_000)),
+            ("history 90s", HistoryLimits(seconds: 90)), ("history 1.5m", HistoryLimits(seconds: 90)),
+        ])
+    func history(_ options: String, _ limits: HistoryLimits) throws {
+        #expect(try ElementSpec(parsing: "1:a:float:\(options)=1").definition.history == limits)
+    }
+
+    @Test(
+        arguments: [
+            "history 0", "history 1 2", "history 1h 2m", "history 1x", "history -1", "history 5MB 1kB",
+            "history 5000MB",
+            "history 0s", "history 0.5s", "history 1e30d", "history nan", "history:history", "history 9999999999999MB",
+            "history -99999999999999MB",
+        ])
+    func noHistory(_ options: String) {
+        #expect(throws: (any Error).self) { try ElementSpec(parsing: "1:a:float:\(options)") }
+    }
+
     @Test
     func theLeastRoles() throws {
         let usual = try ElementSpec(parsing: "1:Door:bool").definition

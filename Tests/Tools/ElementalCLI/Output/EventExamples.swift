@@ -44,8 +44,13 @@ enum EventExamples {
             Notice.service(
                 ServiceKey(service: discovered?.service, name: "Rover"), address: "pi:1", saysHello: true,
                 discovered: discovered, fingerprint: nil, role: nil, udpIdentifier: 1,
-                elements: [(speed, value), (mode, nil)])
+                elements: [(speed, value), (mode, nil), (speed.withHistory(HistoryLimits(count: 1)), nil)])
         }
+        let kept = ArrivedValue(
+            speed,
+            HistoryValue(
+                value: .float(0.5), time: nil, isPast: true,
+                position: HistoryPosition(life: HistoryLife(), number: 1, check: 2)))
         var counts = DeviceStatistics()
         counts.roundTripTime = delay
         return [
@@ -57,7 +62,9 @@ enum EventExamples {
             Notice.willReconnect(key, attempt, in: delay), Notice.disconnected(key, attempt.reason),
             description(found, .float(0.5)), description(nil, nil),
             ValueEvent(arrived: ArrivedValue(speed, .float(0.5)), key: ServiceKey(host: "pi", port: 1)),
-            ValueEvent(arrived: ArrivedValue(mode, .uint8(1)), key: key),
+            ValueEvent(arrived: ArrivedValue(mode, .uint8(1)), key: key), ValueEvent(arrived: kept, key: key),
+            Notice.gap(key, speed, HistoryGap(count: 1, maximumCount: 1)),
+            Notice.gap(key, speed, HistoryGap(count: nil, maximumCount: nil)),
             Notice.set(key, mode, .uint8(1)), Notice.set(key, text, long),
             Notice.progress(
                 key, TransferProgress(element: text, direction: .incoming, byteCount: 1, totalByteCount: 2)),

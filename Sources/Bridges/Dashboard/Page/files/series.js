@@ -8,6 +8,7 @@ export class Series {
 	#times = new Float64Array(256);
 	#rows;
 	#first = 0;
+	#least = 0;
 	count = 0;
 
 	constructor(width) {
@@ -26,27 +27,27 @@ export class Series {
 		return this.#rows[row][(this.#first + index) % this.#times.length];
 	}
 
-	// Adds numbers, one per row. Values of the same time replace each other; none are kept for over ten minutes.
-	add(time, numbers) {
-		if (this.count > 0 && time <= this.time(this.count - 1)) {
-			const last = (this.#first + this.count - 1) % this.#times.length;
-			this.#rows.forEach((row, index) => { row[last] = numbers[index]; });
-			return;
+	// Adds numbers, one per row. Values of one time replace each other; none are kept for over ten minutes.
+	add(when, numbers) {
+		const time = Math.max(when, this.#least);
+		const isNew = this.count === 0 || time > this.time(this.count - 1);
+		if (isNew) {
+			while (this.count > 0 && time - this.time(0) > LONGEST) this.#forget();
+			if (this.count === this.#times.length) {
+				if (this.count < CAPACITY) this.#grow();
+				else this.#forget();
+			}
+			this.count += 1;
 		}
-		while (this.count > 0 && time - this.time(0) > LONGEST) this.#forget();
-		if (this.count === this.#times.length) {
-			if (this.count < CAPACITY) this.#grow();
-			else this.#forget();
-		}
-		const place = (this.#first + this.count) % this.#times.length;
-		this.#times[place] = time;
+		const place = (this.#first + this.count - 1) % this.#times.length;
+		if (isNew) this.#times[place] = time;
 		this.#rows.forEach((row, index) => { row[place] = numbers[index]; });
-		this.count += 1;
 	}
 
 	// Nothing is known from this time on: the line breaks.
 	interrupt(time) {
 		if (this.count > 0 && !Number.isNaN(this.value(0, this.count - 1))) this.add(time, this.#rows.map(() => NaN));
+		this.#least = time + 1;
 	}
 
 	// The index of the first value at or after a time.

@@ -1,0 +1,269 @@
+public import ElementalWire
+import NIOCore
+import Support
+
+/// Where the values of an element's history begin.
+public enum HistoryBeginning: Sendable, Hashable {
+    /// With the oldest value that the service keeps.
+    case oldest
+    /// With the first value that was measured at this time, by this machine's clock, or later.
+    case time(MeasurementTime)
+    /// With so many values before the newest.
+    case newest(Int)
+    /// Behind a value that was received earlier.
+    case position(HistoryPosition)
+}
+
+/// What an element's history tells, in order.
+public enum HistoryItem<Value: Sendable>: Sendable {
+    case value(HistoryValue<Value>)
+    /// Values that are missing here.
+    case gap(HistoryGap)
+}
+
+/// A value of an element's history.
+public struct HistoryValue<Value: Sendable>: Sendable {
+    public let value: Value
+    /// When it was measured; `nil` if the two clocks are not compared.
+    public let time: ReceivedTime?
+    /// Whether it was there when the history was asked for. Afterwards values come when they are sent.
+    public let isPast: Bool
+    /// Where to go on later, behind this value.
+    public let position: HistoryPosition
+}
+
+/// Values of an element's history that are missing: dropped as the limits say, lost with the service's program, or too
+/// long to be kept.
+public struct HistoryGap: Sendable, Hashable {
+    /// How many; `nil` if that is not known.
+    public let count: UInt64?
+    /// The most that it can be; `nil` if that is not known either, because the service's program was another then.
+    public let maximumCount: UInt64?
+}
+
+/// The values of an element's history and those that follow, as an async sequence: see ``ElementalDevice/history(of:from:follows:)``.
+public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
+    public typealias Failure = ElementalError
+
+    let device: ElementalDevice
+    let element: ElementDefinition
+    let beginning: HistoryBeginning
+    let follows: Bool
+    let decode: @Sendable (UnsafeRawBufferPointer) -> Value?
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    /// Asks for some values whenever the ones before are consumed, so a slow consumer makes the service wait.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let history: HistoryValues
+        private var start: HistoryStart?
+        private var items: [HistoryItem<Value>] = []
+        private var index = 0
+        /// Where the past ends: with what there was when the history was asked for first.
+        private var pastEnd: (life: HistoryLife, number: UInt64)?
+        private var isPast = true
+        private var isOver = false
+
+        init(_ history: HistoryValues) {
+            self.history = history
+            if case .position(let position) = history.beginning { start = .position(position) }
+        }
+
+        /// The next value or gap; `nil` when all were delivered and none are to follow.
+        ///
+        /// - Throws: ``ElementalError`` as ``ElementalDevice/history(of:from:follows:)`` says.
+        public mutating func next() async throws(ElementalError) -> HistoryItem<Value>? {
+            try await next(isolation: nil)
+        }
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)?
+        ) async throws(ElementalError) -> HistoryItem<Value>? {
+            while index == items.count {
+                if isOver { return nil }
+                try await ask()
+            }
+            defer { index += 1 }
+            return items[index]
+        }
+
+        private mutating func ask(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
+            let waits = history.follows && !isPast
+            let (answer, start) = try await history.device.ask(
+                for: history.element, from: start, or: history.beginning, waits: waits)
+            take(answer, behind: start)
+        }
+
+        private mutating func take(_ answer: HistoryAnswer, behind start: HistoryStart) {
+            (items, index) = (gap(behind: start, answer).map { [.gap($0)] } ?? [], 0)
+            if pastEnd?.life != answer.life { pastEnd = (answer.life, answer.next) }
+            let end = pastEnd?.number ?? 0
+            var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
+            let state = history.device.state
+            answer.forEach { time, bytes in
+                let isPast = position.number + 1 < end
+                guard isPast || history.follows else { return }
+                position.number += 1
+                position.check = HistoryPosition.check(time, bytes)
+                guard let value = history.decode(bytes) else {
+                    return items.append(.gap(HistoryGap(count: 1, maximumCount: 1)))
+                }
+                let received = state.withLock { $0.received(time) }
+                items.append(.value(HistoryValue(value: value, time: received, isPast: isPast, position: position)))
+            }
+            isPast = position.number + 1 < end
+            isOver = !isPast && !history.follows
+            self.start = .position(position)
+        }
+
+        /// What is missing between what was asked for and the first value of the answer.
+        private func gap(behind start: HistoryStart, _ answer: HistoryAnswer) -> HistoryGap? {
+            switch start {
+            case .position(let position) where position.life != answer.life || answer.first <= position.number:
+                return HistoryGap(count: nil, maximumCount: nil)
+            case .position(let position):
+                let count = answer.first - position.number - 1
+                return count > 0 ? HistoryGap(count: count, maximumCount: count) : nil
+            case .time where answer.first == answer.oldest && answer.oldest > 1:
+                // Some of those that were dropped may be of the time that was asked for.
+                return HistoryGap(count: nil, maximumCount: answer.oldest - 1)
+            case .time, .newest: return nil
+            }
+        }
+    }
+}
+
+extension ElementalDevice {
+    /// The values of the element that the service keeps, in order, and those that follow, each once: over an element of UDP
+    /// too, and across the device's reconnections. What is missing comes as a gap.
+    ///
+    /// ```swift
+    /// for try await item in device.history(of: Weather.temperature, from: .time(yesterday)) {
+    ///     switch item {
+    ///     case .value(let temperature): plot.add(temperature.value, temperature.time)
+    ///     case .gap(let gap): plot.interrupt()
+    ///     }
+    /// }
+    /// ```
+    /// - Parameters:
+    ///   - element: with a ``ElementDefinition/history`` at the service.
+    ///   - follows: whether new values follow when those of the past were delivered.
+    /// - Throws: while iterating, ``ElementalError`` with the code ``ElementalError/Code/notAllowed`` if the service keeps no
+    ///   history of the element or this client may not read it, ``ElementalError/Code/notConnected`` when the device has ended,
+    ///   ``ElementalError/Code/timedOut`` if the two clocks are not compared and a time is asked for,
+    ///   ``ElementalError/Code/cancelled``.
+    public func history<Value>(
+        of element: Element<Value>, from beginning: HistoryBeginning, follows: Bool = true
+    ) -> HistoryValues<Value> {
+        HistoryValues(device: self, element: element, beginning: beginning, follows: follows) { Value(wireBytes: $0) }
+    }
+
+    /// The same of an element known at run time.
+    public func anyHistory(
+        of element: ElementDefinition, from beginning: HistoryBeginning, follows: Bool = true
+    ) -> HistoryValues<ElementValue> {
+        HistoryValues(device: self, element: element, beginning: beginning, follows: follows) {
+            ElementValue(wireBytes: $0, type: element.type)
+        }
+    }
+
+    fileprivate func start(of beginning: HistoryBeginning) async throws(ElementalError) -> HistoryStart {
+        switch beginning {
+        case .oldest: return .newest(.max)
+        case .newest(let count): return .newest(UInt32(clamping: count))
+        case .position(let position): return .position(position)
+        case .time(let time):
+            // The first exchange of times is answered before a ping that follows it.
+            if clock == nil { _ = try await ping() }
+            guard let peerTime = state.withLock({ $0.peerTime(of: time) }) else {
+                throw ElementalError(
+                    .timedOut, "\(name) has not told the time of its clock, so no time can be asked for")
+            }
+            return .time(peerTime)
+        }
+    }
+
+    /// - Returns: the answer, and what was asked for.
+    fileprivate func ask(
+        for element: ElementDefinition, from start: HistoryStart?, or beginning: HistoryBeginning, waits: Bool
+    ) async throws(ElementalError) -> (HistoryAnswer, HistoryStart) {
+        while true {
+            let events = events()
+            do throws(ElementalError) {
+                try await waitForHello()
+                // Another connection may be to a machine that was started anew.
+                let start = if let start { start } else { try await self.start(of: beginning) }
+                return (try await askOnce(for: element, from: start, waits: waits), start)
+            } catch {
+                guard error.code == .notConnected, disconnectReason == nil else { throw error }
+                try await waitForReconnection(events)
+            }
+        }
+    }
+
+    /// A client that does not need the catalogue is ready before the service's hello.
+    private func waitForHello() async throws(ElementalError) {
+        guard hello == nil else { return }
+        do throws(ElementalError) {
+            _ = try await catalogue()
+        } catch {
+            guard hello == nil, error.code == .notConnected || error.code == .cancelled else { return }
+            throw error
+        }
+    }
+
+    private func waitForReconnection(_ events: AsyncStream<DeviceEvent>) async throws(ElementalError) {
+        for await event in events {
+            switch event {
+            case .didReconnect: return
+            case .willReconnect: break
+            case .disconnected(let reason):
+                throw ElementalError(.notConnected, "the connection has ended: \(reason)")
+            }
+        }
+        throw Task.isCancelled
+            ? ElementalError(.cancelled, "the wait for values was cancelled")
+            : ElementalError(.notConnected, "the connection has ended")
+    }
+
+    private func askOnce(
+        for element: ElementDefinition, from start: HistoryStart, waits: Bool
+    ) async throws(ElementalError) -> HistoryAnswer {
+        guard hello?.features.contains(.history) == true else {
+            throw ElementalError(.notAllowed, "\(name) keeps no values; ask it for the newest one only")
+        }
+        let outcome = Outcome<Result<HistoryAnswer, ElementalError>>()
+        let token = state.withLock { $0.historyRequests.add(outcome) }
+        defer { _ = state.withLock { $0.historyRequests.take(token) } }
+        let request = HistoryRequest(token: token, element: element.id, from: start, waits: waits)
+        do throws(SendRefusal) {
+            let connection = try outbound.withLock { outbound throws(SendRefusal) in
+                try outbound.appendRequest(.history, request.wireBytes, over: .tcp)
+            }
+            connection?.wake()
+        } catch {
+            throw error.error(for: element, length: 0, to: name)
+        }
+        guard let answer = await outcome.value() else {
+            cancel(request)
+            throw ElementalError(.cancelled, "the wait for values was cancelled")
+        }
+        switch try answer.get().refusal {
+        case nil: return try answer.get()
+        case .unknown:
+            throw ElementalError(.notAllowed, "\(name) keeps no values of '\(element.name)' for this client")
+        case .tooMany: throw ElementalError(.notAllowed, "\(name) has too many requests of this client")
+        }
+    }
+
+    private func cancel(_ request: HistoryRequest) {
+        var request = request
+        request.isCancelled = true
+        let connection = try? outbound.withLock { try $0.appendRequest(.history, request.wireBytes, over: .tcp) }
+        (connection ?? nil)?.wake()
+    }
+
+    func take(_ answer: HistoryAnswer) {
+        state.withLock { $0.historyRequests.take(answer.token) }?.resolve(.success(answer))
+    }
+}

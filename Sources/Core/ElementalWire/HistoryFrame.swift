@@ -1,0 +1,260 @@
+#if !hasFeature(Embedded)
+/// A place in the history of an element: behind one of its values.
+///
+/// It belongs to one life of the history, which ends with the service's program. The text is for keeping it.
+public struct HistoryPosition: Sendable, Hashable, LosslessStringConvertible {
+    /// The bytes of ``description``'s pairs of digits.
+    static let byteCount = 32
+
+    /// 128 random bits.
+    package var life: HistoryLife
+    /// The value's number in that life, from 1; 0 for the place in front of all.
+    package var number: UInt64
+    /// The value's check, see ``check(_:_:)``; 0 if that is not known.
+    package var check: UInt64
+
+    package init(life: HistoryLife, number: UInt64, check: UInt64) {
+        (self.life, self.number, self.check) = (life, number, check)
+    }
+
+    /// Reads what ``description`` wrote.
+    public init?(_ description: String) {
+        guard let bytes = description[...].hexadecimalBytes, bytes.count == Self.byteCount else { return nil }
+        let position = bytes.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            return HistoryPosition(&reader)
+        }
+        guard let position else { return nil }
+        self = position
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard let life = HistoryLife(&reader), let number = reader.uint64(), let check = reader.uint64() else {
+            return nil
+        }
+        self.init(life: life, number: number, check: check)
+    }
+
+    func append(to bytes: inout [UInt8]) {
+        for part in [life.first, life.second, number, check] { bytes.append(littleEndian: part) }
+    }
+
+    /// 64 hexadecimal digits.
+    public var description: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+extension HistoryPosition {
+    /// The check of a value: the FNV-1a hash of 64 bits of `time Int64 · length UInt32 · bytes`. It is no secret: it tells a
+    /// restored backup from what that was a backup of.
+    package static func check(_ time: Int64, _ value: UnsafeRawBufferPointer) -> UInt64 {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func add(_ bytes: UnsafeRawBufferPointer) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        withUnsafeBytes(of: time.littleEndian) { add($0) }
+        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count).littleEndian) { add($0) }
+        add(value)
+        return hash
+    }
+}
+
+/// What tells one history of an element from all others.
+package struct HistoryLife: Sendable, Hashable {
+    package let first: UInt64
+    package let second: UInt64
+
+    /// A new one.
+    package init() { self.init(first: .random(in: .min ... .max), second: .random(in: .min ... .max)) }
+
+    package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
+
+    init?(_ reader: inout ByteReader) {
+        guard let first = reader.uint64(), let second = reader.uint64() else { return nil }
+        (self.first, self.second) = (first, second)
+    }
+}
+
+/// Where the values begin that a client asks for.
+package enum HistoryStart: Sendable, Hashable {
+    /// With the first one that was measured at this time, in microseconds of the service's clock, or later.
+    case time(Int64)
+    /// So many values before the newest.
+    case newest(UInt32)
+    case position(HistoryPosition)
+}
+
+/// A client's request for values of the past, in the system element ``SystemElement/history``.
+///
+/// `1 UInt8 · token UInt64 · element Int8 · flags UInt8 · form UInt8` and by the form:
+/// 1 `time Int64`, 2 `count UInt32`, 3 `life, 16 bytes · number UInt64 · check UInt64`.
+package struct HistoryRequest: Sendable, Hashable {
+    /// The most bytes of a request.
+    package static let maximumByteCount = 12 + HistoryPosition.byteCount
+    static let kind: UInt8 = 1
+
+    /// Which the answer repeats.
+    package var token: UInt64
+    package var element: Int8
+    package var start: HistoryStart
+    /// Bit 0 of the flags: whether the answer is to wait for a value if there is none.
+    package var waits: Bool
+    /// Bit 1: the request of this token needs no answer any more, and neither does this one.
+    package var isCancelled: Bool
+
+    package init(token: UInt64, element: Int8, from start: HistoryStart, waits: Bool, isCancelled: Bool = false) {
+        (self.token, self.element, self.start, self.waits) = (token, element, start, waits)
+        self.isCancelled = isCancelled
+    }
+
+    /// Reads a frame's value; `nil` if the bytes are none.
+    package init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard reader.uint8() == Self.kind, let token = reader.uint64(), let element = reader.uint8(), element < 0x80,
+            let flags = reader.uint8(), let form = reader.uint8()
+        else { return nil }
+        let start: HistoryStart? =
+            switch form {
+            case 1: reader.uint64().map { .time(Int64(bitPattern: $0)) }
+            case 2: reader.uint32().map { .newest($0) }
+            case 3: HistoryPosition(&reader).map { .position($0) }
+            default: nil
+            }
+        guard let start, reader.isAtEnd else { return nil }
+        self.init(token: token, element: Int8(element), from: start, waits: flags & 1 != 0, isCancelled: flags & 2 != 0)
+    }
+
+    package var wireBytes: [UInt8] {
+        var bytes = [Self.kind]
+        bytes.append(littleEndian: token)
+        bytes += [UInt8(bitPattern: element), (waits ? 1 : 0) | (isCancelled ? 2 : 0)]
+        switch start {
+        case .time(let time):
+            bytes.append(1)
+            bytes.append(littleEndian: time)
+        case .newest(let count):
+            bytes.append(2)
+            bytes.append(littleEndian: count)
+        case .position(let position):
+            bytes.append(3)
+            position.append(to: &bytes)
+        }
+        return bytes
+    }
+}
+
+/// A service's answer.
+///
+/// `2 UInt8 · token UInt64 · life, 16 bytes · oldest UInt64 · first UInt64 · next UInt64 · check UInt64`, then per value `time Int64 ·
+/// length UInt32 · bytes`; or `3 UInt8 · token UInt64 · reason UInt8`.
+package struct HistoryAnswer: Sendable {
+    package enum Refusal: UInt8, Sendable {
+        /// The element has no history, or the client may not read it.
+        case unknown = 1
+        /// The client has too many requests that wait for an answer.
+        case tooMany = 2
+    }
+
+    static let kind: UInt8 = 2
+    private static let refusalKind: UInt8 = 3
+    /// The bytes before the values.
+    package static let headerByteCount = 57
+    /// The bytes before a value.
+    package static let valueHeaderByteCount = 12
+    /// The most bytes: those of a single value, or of several that have ``fullByteCount``.
+    package static let maximumByteCount =
+        headerByteCount + valueHeaderByteCount + max(HistoryLimits.maximumValueByteCount, fullByteCount)
+    /// An answer with values of so many bytes takes no more.
+    package static let fullByteCount = 4096
+
+    package var token: UInt64
+    package var refusal: Refusal?
+    package var life: HistoryLife
+    /// The number of the oldest value that the service keeps, or if there is none of the next one that comes.
+    package var oldest: UInt64
+    /// The number of the first value, or if there is none of the next one that comes.
+    package var first: UInt64
+    /// The number of the next value that comes.
+    package var next: UInt64
+    /// Without values the check of the newest value, if that is kept; otherwise 0.
+    package var check: UInt64 = 0
+    /// The values, each behind its header.
+    package var values: [UInt8]
+
+    package init(token: UInt64, life: HistoryLife, oldest: UInt64, first: UInt64, next: UInt64, values: [UInt8]) {
+        self.token = token
+        self.life = life
+        self.oldest = oldest
+        self.first = first
+        self.next = next
+        self.values = values
+    }
+
+    /// Reads a frame's value; `nil` if the bytes are none.
+    package init?(wireBytes bytes: UnsafeRawBufferPointer) {
+        var reader = ByteReader(bytes)
+        guard let kind = reader.uint8(), let token = reader.uint64() else { return nil }
+        if kind == Self.refusalKind, let reason = reader.uint8(), let refusal = Refusal(rawValue: reason) {
+            self.init(token: token, life: HistoryLife(), oldest: 1, first: 1, next: 1, values: [])
+            self.refusal = refusal
+            return
+        }
+        guard kind == Self.kind, let life = HistoryLife(&reader), let oldest = reader.uint64(),
+            let first = reader.uint64(), let next = reader.uint64(), let check = reader.uint64(),
+            // So that numbers never overflow.
+            0 < oldest, oldest <= first, first <= next, next < 1 << 62
+        else { return nil }
+        self.init(
+            token: token, life: life, oldest: oldest, first: first, next: next, values: [UInt8](reader.remaining))
+        self.check = check
+        var count: UInt64 = 0
+        guard forEach({ _, _ in count += 1 }), count <= next - first else { return nil }
+    }
+
+    package static func refusal(_ refusal: Refusal, token: UInt64) -> [UInt8] {
+        var bytes = [refusalKind]
+        bytes.append(littleEndian: token)
+        bytes.append(refusal.rawValue)
+        return bytes
+    }
+
+    package var wireBytes: [UInt8] {
+        var bytes = [Self.kind]
+        bytes.reserveCapacity(Self.headerByteCount + values.count)
+        for part in [token, life.first, life.second, oldest, first, next, check] { bytes.append(littleEndian: part) }
+        return bytes + values
+    }
+
+    package mutating func append(_ value: UnsafeRawBufferPointer, at time: Int64) {
+        values.append(littleEndian: time)
+        values.append(littleEndian: UInt32(value.count))
+        values.append(contentsOf: value)
+    }
+
+    /// Calls `body` with the time of measurement, in microseconds of the service's clock, and the bytes of each value.
+    ///
+    /// - Returns: whether the last value is whole.
+    @discardableResult
+    package func forEach(_ body: (Int64, UnsafeRawBufferPointer) -> Void) -> Bool {
+        values.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            while !reader.isAtEnd {
+                guard let time = reader.uint64(), let length = reader.uint32(), let value = reader.bytes(Int(length))
+                else { return false }
+                body(Int64(bitPattern: time), value)
+            }
+            return true
+        }
+    }
+}
+
+extension [UInt8] {
+    package mutating func append(littleEndian number: some FixedWidthInteger) {
+        Swift.withUnsafeBytes(of: number.littleEndian) { append(contentsOf: $0) }
+    }
+}
+#endif

@@ -1,0 +1,588 @@
+"""Values of the past that services keep: each once and in order, and what is missing is told."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import struct
+import subprocess
+import sys
+from datetime import datetime
+
+from elemental import (Catalogue, ClosedByPeer, ClosedHere, Disconnected, Element, HistoryGap, HistoryLimits, HistoryValue,
+                       InvalidValue, NotAllowed, Reconnection, Service, State, TimedOut, UnknownElement, connect, machine_time,
+                       pair)
+from elemental.clock import FIRST_EXCHANGES
+from elemental.history import MAXIMUM_ANSWER_BYTES, HistoryPosition
+from peers import (CATALOGUE, HELLO, NAME, PING, PONG, UDP_IDENTIFIER, Raw, beside, check, frame, hello, raises, raw_service,
+                   until)
+from scenarios_times import CLOCK, HOUR, Clock, following, measured_at, measured_since
+from waits import lease, patience
+
+HISTORY = -18
+SPECS = ["1:Count:uint64:ro:history", "2:Fast:uint64:udp:timed:history", "3:Short:uint64:ro:history 5",
+         "4:Text:string:ro:history", "5:Plain:uint64", "6:Secret:uint64:ro:readers control:history", "7:Log:uint8:timed:history 1MB"]
+KEPT = Element(1, "Count", "uint8", access="ro", history=HistoryLimits())
+AGAIN = Reconnection((0, 0.05), forever=True)
+LIFE, OTHER = b"L" * 16, b"O" * 16
+
+
+async def take(history, count):
+    """So many values and gaps."""
+    return [await following(history) for _ in range(count)]
+
+
+async def rest(history):
+    """All that is left of a history that does not follow."""
+    async def read():
+        return [item async for item in history]
+    return await asyncio.wait_for(read(), patience())
+
+
+def values(items):
+    """The values; fails if something is missing."""
+    check(all(isinstance(each, HistoryValue) for each in items), f"a gap: {items[:20]}")
+    return [each.value for each in items]
+
+
+def write(service, name, numbers):
+    for number in numbers:
+        service.write(f"{name}={number}")
+
+
+async def histories(bed, ok):
+    service = await beside(bed.publish, "weather", *SPECS)
+    await _client(ok, service, None)
+    await _limits(ok, service)
+    await _resumed(ok, service)
+    await _watchers(bed, ok, service)
+    state = State(os.path.join(bed.folder, "python"))
+    service = await beside(bed.publish, "weather", *SPECS, security="paired-to-control", state="encrypted")
+    code = (await beside(service.event, "pairing"))["code"]
+    await _refused(ok, service)
+    await pair(service.place, code, state=state)
+    await _client(ok, service, state)
+    await _reconnection(ok, service, state)
+    await _restarted(bed, ok)
+    await _own_service(ok)
+    await _raw_service(ok)
+    await _raw_reconnection(ok)
+    await _raw_clocks(ok)
+
+
+async def _client(ok, service, state):
+    kind = "over TLS" if state else "over TCP"
+    async with connect(service.place, state=state) as device:
+        check(device.is_encrypted == bool(state), "encrypted, or not")
+        for name in ("Count", "Fast"):
+            element = device.elements.find(name)
+            check(element.history == HistoryLimits(), f"{element}")
+            check(await rest(device.history(name, follows=False)) == [], "there is nothing yet")
+            before = machine_time()
+            write(service, name, range(1, 1001))
+            # Datagrams may be lost; lines are handled in order.
+            service.write(f"Plain={element.id}")
+            await until(lambda: device["Plain"] == element.id, "the line behind them")
+            history = device.history(name)
+            items = await take(history, 400)
+            # The service goes on while the past is read.
+            write(service, name, range(1001, 2001))
+            items += await take(history, 1600)
+            check(values(items) == list(range(1, 2001)), f"{name}: {values(items)}")
+            check(items[999].is_past and sorted(items, key=lambda item: not item.is_past) == items, "the past comes first")
+            check(all(measured_since(each.time, before) for each in items), f"{name}: {items[0]}, {items[-1]}")
+            waiting = asyncio.ensure_future(following(history))
+            await until(lambda: not history._is_past, "all that was kept")
+            before = machine_time()
+            write(service, name, [2001])
+            last = await waiting
+            check(last.value == 2001 and not last.is_past and measured_since(last.time, before), f"{last}")
+            for start, first in (({"newest": 10}, 1992), ({"newest": 0}, 2002), ({"newest": 1 << 40}, 1), ({}, 1),
+                                 ({"since": before - HOUR}, 1), ({"since": before + HOUR}, 2002),
+                                 ({"position": items[1499].position}, 1501), ({"position": last.position}, 2002)):
+                found = await rest(device.history(name, **start, follows=False))
+                check(values(found) == list(range(first, 2002)), f"{name} from {start}: {found[:3]}")
+                check(all(each.is_past for each in found), "of the past")
+            check({each.position for each in await rest(device.history(name, follows=False))}
+                  == {each.position for each in [*items, last]}, "positions do not depend on where one began")
+        counts = device.statistics
+        check(counts.malformed == counts.unknown == 0, f"{counts}")
+        ok(f"{kind} and of an element over UDP: the past, and then what follows, each once and in order")
+
+        # What was measured long ago is found by its time.
+        now = machine_time()
+        for ago, value in ((HOUR, 1), (HOUR / 2, 2), (0, 3)):
+            await device.set("Log", value, at=now - ago)
+        for since, wanted in ((now - HOUR * 2, [1, 2, 3]), (now - HOUR * 0.75, [2, 3]), (now - HOUR / 4, [3])):
+            found = await rest(device.history("Log", since=since, follows=False))
+            check(values(found) == wanted, f"since {since}: {found}")
+            check(measured_at(found[-1].time, now, found[-1].time.error), f"{found}")
+        found = await rest(device.history("Log", since=found[0].time, newest=None, follows=False))
+        check(values(found) in ([3], []), f"by a received time, which has an error: {found}")
+        ok(f"{kind}: what a client sets is kept with its time, and found by it")
+
+        for key, start, error in (("Nothing", {}, UnknownElement), ("Count", {"since": 1, "newest": 1}, ValueError),
+                                  ("Count", {"newest": -1}, InvalidValue), ("Count", {"position": "00"}, InvalidValue),
+                                  ("Count", {"since": float("inf")}, InvalidValue)):
+            try:
+                device.history(key, **start)
+            except error:
+                continue
+            check(False, f"{key} {start} is accepted")
+        await raises(NotAllowed, following(device.history("Plain")))
+        history = device.history("Count", newest=0)
+        waiting = [asyncio.ensure_future(history.__anext__()) for _ in range(2)]
+        await raises(RuntimeError, asyncio.wait_for(waiting[1], patience()))
+        # A read that is cancelled leaves its request to the next one: the service has one at a time.
+        await until(lambda: not history._is_past, "the service knows where it begins")
+        for _ in range(40):
+            await until(lambda: history._asked is not None, "the request")
+            waiting[0].cancel()
+            await asyncio.wait(waiting[:1])
+            waiting[0] = asyncio.ensure_future(history.__anext__())
+            await asyncio.sleep(0)
+        await device.ping()
+        write(service, "Count", [2002])
+        check((await asyncio.wait_for(waiting[0], patience())).value == 2002, "the value")
+        ok(f"{kind}: what cannot be asked for, and reads that are cancelled")
+        unread, unfollowed = device.history("Count"), device.history("Count", follows=False)
+        waiting = asyncio.ensure_future(rest(history))
+        await until(lambda: history._asked is not None, "the request")
+    check(await waiting == [], "the iteration ends when the device is closed here")
+    check(await rest(unread) == [], "one that was not begun too")
+    await raises(ClosedHere, following(unfollowed))
+    ok(f"{kind}: the end")
+
+
+async def _limits(ok, service):
+    async with connect(service.place) as device:
+        longest = "x" * 65_536
+        write(service, "Text", ["first", longest, longest + "x", "", "last"])
+        await until(lambda: device["Text"] == "last", "the last one")
+        items = await rest(device.history("Text", follows=False))
+        check(items[2] == HistoryGap(1, 1), f"{items[2]}")
+        check(values(items[:2] + items[3:]) == ["first", longest, "", "last"], "the others")
+        ok("a value of the maximum length; one that is longer is a gap of one")
+        write(service, "Short", range(1, 4))
+        await until(lambda: device["Short"] == 3, "the newest one")
+        history = device.history("Short")
+        check(values(await take(history, 3)) == [1, 2, 3], "all")
+        # Nobody reads meanwhile.
+        write(service, "Short", range(4, 31))
+        await until(lambda: device["Short"] == 30, "the newest one")
+        gap, *items = await take(history, 6)
+        check(gap == HistoryGap(22, 22) and values(items) == list(range(26, 31)), f"{gap}, {items}")
+        gap, *items = await rest(device.history("Short", since=machine_time() - HOUR, follows=False))
+        check(gap == HistoryGap(None, 25) and values(items) == list(range(26, 31)), f"{gap}, {items}")
+        ok("a gap where the limits dropped values")
+
+
+RESUME = """
+import asyncio, json, sys
+from elemental import HistoryValue, connect
+
+async def main(place, name, position):
+    async with connect(place) as device:
+        async for item in device.history(name, position=position, follows=False):
+            print(json.dumps([item.value, item.position] if isinstance(item, HistoryValue) else [None, item.count]))
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+async def _resumed(ok, service):
+    async def resumed(name, position):
+        done = await beside(subprocess.run, [sys.executable, "-B", "-c", RESUME, service.place, name, position],
+                            capture_output=True, text=True, timeout=patience())
+        check(done.returncode == 0, done.stderr)
+        return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+    async with connect(service.place) as device:
+        items = await rest(device.history("Count", follows=False))
+        check(await resumed("Count", items[699].position) == [(each.value, each.position) for each in items[700:]], "the rest")
+        check(await resumed("Count", items[-1].position) == [], "nothing")
+        last = (await rest(device.history("Short", follows=False)))[-1]
+        write(service, "Short", range(31, 40))
+        await until(lambda: device["Short"] == 39, "the newest one")
+        gap, *items = await resumed("Short", last.position)
+        check(gap == (None, 4) and [each[0] for each in items] == list(range(35, 40)), f"{gap}, {items}")
+    ok("another process resumes by a position, with no gap and with one")
+
+
+async def _watchers(bed, ok, service):
+    """Both commands print the same."""
+    def start(*words, state="watcher"):
+        words = ("watch", service.place, *words, "--since", "2h")
+        return (bed.start(*words, state=state), bed.program(sys.executable, "-B", "-m", "elemental", *words, state=state))
+
+    def shape(event):
+        """What does not depend on the clocks, with the names of all members in order."""
+        names = [name for name in event if name not in ("choice", "timeError")]
+        return names, {name: event[name] for name in names if name != "time"}
+
+    both = start("Short", "Plain", "Text", "--json")
+    service.write("Plain=7")
+    for each in both:
+        await beside(each.event, "value", element="Plain", value=7)
+        await beside(each.event, "value", element="Short", value=39)
+        await beside(each.event, "value", element="Text", value="last")
+    write(service, "Short", [40])
+    for each in both:
+        await beside(each.event, "value", element="Short", value=40)
+    for name, count in (("Short", 7), ("Text", 5)):
+        theirs, ours = ([event for kind in ("gap", "value") for event in each.events(kind) if event["element"] == name]
+                        for each in both)
+        check(len(ours) == count and list(map(shape, ours)) == list(map(shape, theirs)), f"{ours} is not {theirs}")
+        for event, other in zip(ours, theirs):
+            if event["event"] == "value":
+                check(abs(event["time"] - other["time"]) <= event["timeError"] + other["timeError"] + 0.01, f"{event}, {other}")
+    gap = both[1].events("gap")[0]
+    check((gap["element"], gap["gap"], gap["atMost"]) == ("Short", None, 34), f"{gap}")
+    plain = [event for each in both for event in each.events("value") if event["element"] == "Plain"]
+    check(all("position" not in event for event in plain), f"{plain}")
+    texts = ["Short: at most 35 values are missing here", *(f" Short={number}" for number in range(36, 41))]
+    lines = [[await beside(each.output.next, text, lambda line, text=text: isinstance(line, str) and line.endswith(text))
+              for text in texts] for each in start("Short")]
+    check(lines[0][0] == lines[1][0], f"{lines}")
+    for theirs, ours in zip(lines[0][1:], lines[1][1:]):
+        # By two clocks, at about one time.
+        apart = datetime.fromisoformat(ours[:26]) - datetime.fromisoformat(theirs[:26])
+        check(ours[26:] == theirs[26:] and abs(apart.total_seconds()) < patience(), f"{ours} is not {theirs}")
+    for words, part in ((("Short", "--count", "3"), None), (("Plain",), "keeps no values of what is watched; leave out")):
+        done = await beside(subprocess.run, [sys.executable, "-B", "-m", "elemental", "watch", service.place, *words, "--since",
+                                             "2h", "--json"], capture_output=True, text=True, timeout=patience())
+        events = [json.loads(line) for line in done.stdout.splitlines()]
+        if part is None:
+            check(done.returncode == 0 and [each["event"] for each in events] == ["gap"] + ["value"] * 3, f"{done}")
+        else:
+            check(done.returncode == 1 and events[-1]["code"] == "notAllowed" and part in events[-1]["message"], f"{done}")
+    ok("`watch --since` of both commands prints the same values, gaps and positions")
+
+
+async def _refused(ok, service):
+    """A client that may only observe."""
+    service.write("Secret=5")
+    service.write("Short=1")
+    async with connect(service.place, elements=[Element(6, "Secret", "uint64"), Element(3, "Short", "uint64"),
+                                                Element(77, "Other", "uint64")]) as device:
+        await until(lambda: device["Short"] == 1, "the newest one")
+        check(values(await rest(device.history("Short", follows=False))) == [1], "what it may read")
+        for name in ("Secret", "Other"):
+            for follows in (False, True):
+                error = await raises(NotAllowed, following(device.history(name, follows=follows)))
+                check(name in str(error), f"{error}")
+        check(device.is_connected and device.statistics.malformed == 0, "the connection stands")
+    ok("refusals of what a client may not read, and of what there is not")
+
+
+@contextlib.asynccontextmanager
+async def relayed(port):
+    """A way to a service whose connections a test breaks. Gives its port and what breaks them."""
+    writers, tasks = [], set()
+
+    async def pump(reader, writer):
+        try:
+            while data := await reader.read(1 << 16):
+                writer.write(data)
+                await writer.drain()
+        except ConnectionError:
+            pass
+        finally:
+            writer.close()
+
+    async def accepted(reader, writer):
+        tasks.add(asyncio.current_task())
+        there, back = await asyncio.open_connection("127.0.0.1", port)
+        writers.extend((writer, back))
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.gather(pump(reader, back), pump(there, writer))
+
+    def cut():
+        for each in writers:
+            each.transport.abort()
+        writers.clear()
+
+    server = await asyncio.start_server(accepted, "127.0.0.1", 0)
+    try:
+        yield server.sockets[0].getsockname()[1], cut
+    finally:
+        server.close()
+        cut()
+        for each in tasks:
+            each.cancel()
+
+
+async def _reconnection(ok, service, state):
+    async with relayed(service.port) as (port, cut):
+        async with connect(f"127.0.0.1:{port}", state=state, reconnect=AGAIN, udp=False) as device:
+            for name in ("Count", "Fast"):
+                history = device.history(name, newest=0)
+                waiting = asyncio.ensure_future(following(history))
+                await until(lambda: not history._is_past, "all that was kept")
+                for begin in (5000, 6000, 7000):
+                    # While it waits, and between two values.
+                    cut()
+                    write(service, name, range(begin, begin + 500))
+                    items = [await waiting, *await take(history, 249)]
+                    cut()
+                    items += await take(history, 250)
+                    check(values(items) == list(range(begin, begin + 500)), f"{name}: {items}")
+                    waiting = asyncio.ensure_future(following(history))
+                write(service, name, [1])
+                check((await waiting).value == 1, "the last one")
+        async with connect(f"127.0.0.1:{port}", state=state, udp=False) as device:
+            history = device.history("Count", newest=1)
+            check(values(await take(history, 1)) == [1], "the last one")
+            waiting = asyncio.ensure_future(following(history))
+            await until(lambda: not history._is_past, "all that was kept")
+            cut()
+            await raises(Disconnected, waiting)
+            await raises(Disconnected, following(history))
+    ok("it continues over connections that break, with no gap and no value twice; without reconnection it fails")
+
+
+async def _restarted(bed, ok):
+    service = await beside(bed.publish, "weather", *SPECS, port=lease())
+    async with connect(service.place, reconnect=AGAIN) as device, connect(service.place) as other:
+        write(service, "Count", range(10))
+        history, ending = device.history("Count"), other.history("Count")
+        old = await take(history, 10)
+        check(values(old) == values(await take(ending, 10)) == list(range(10)), "all")
+        waiting, failing = (asyncio.ensure_future(following(each)) for each in (history, ending))
+        service.end(signal.SIGKILL)
+        await raises(ClosedByPeer, failing)
+        service = await beside(bed.publish, "weather", *SPECS, port=service.port)
+        write(service, "Count", [7])
+        items = [await waiting, *await take(history, 1)]
+        check(items[0] == HistoryGap(None, None) and items[1].value == 7, f"{items}")
+        found = await rest(device.history("Count", position=old[3].position, follows=False))
+        check(found[0] == HistoryGap(None, None) and values(found[1:]) == [7], f"{found}")
+    ok("a service whose program was restarted: how many values are missing is not known")
+
+
+async def _own_service(ok):
+    async with Service("robot", [KEPT, Element(2, "Plain", "uint8")], publish=False, address="127.0.0.1") as ours:
+        ours.set("Count", 5)
+        raw = await Raw.connect(ours.port)
+        await raw.until(UDP_IDENTIFIER)
+        raw.send(frame(-2, b"raw"), hello(0b1_0011_1111))
+        _, features, _ = struct.unpack("<BIH", await raw.until(HELLO))
+        check(not features >> 8, f"it announces no history: {features:b}")
+        plain = Element(1, "Count", "uint8", access="ro")
+        check(await raw.until(CATALOGUE) == Catalogue([plain, Element(2, "Plain", "uint8")]).encode(), "nor does the catalogue")
+        raw.send(frame(HISTORY, struct.pack("<BQBBBI", 1, 1, 1, 0, 2, 5)), frame(PING, b"1"))
+        check((await raw.frame(lambda each: each[0] in (HISTORY, PONG)))[0] == PONG, "no answer")
+        check(ours.clients[0].statistics.unknown == 1, f"{ours.clients[0].statistics}")
+        raw.close()
+        async with connect(f"127.0.0.1:{ours.port}") as device:
+            check(device.elements.find("Count").history is None, "no history")
+            check("keeps no values" in str(await raises(NotAllowed, following(device.history("Count")))), "and it says so")
+    ok("a service of this package keeps no values, and announces none")
+
+
+# Peers that speak bytes.
+
+
+def kept(*items):
+    return b"".join(struct.pack("<qI", time, len(data)) + data for time, data in items)
+
+
+def answer(request, first, check, items=(), life=LIFE, oldest=1, token=None, more=0):
+    token = struct.unpack_from("<BQ", request)[1] if token is None else token
+    head = struct.pack("<BQ16sQQQQ", 2, token, life, oldest, first, first + len(items) + more, check)
+    return frame(HISTORY, head + kept(*items))
+
+
+def asked(request):
+    """The element, flags, form and place of a request."""
+    kind, _, element, flags, form = struct.unpack_from("<BQBBB", request)
+    check(kind == 1, f"a request: {request.hex()}")
+    return element, flags, form, request[12:]
+
+
+async def _serve(raw, features=0b1_0011_0111, clock=None):
+    """Greets a client, and answers all but its requests for values, which are left to the test."""
+    raw.send(frame(UDP_IDENTIFIER, b"\0"))
+    await raw.until(NAME)
+    _, theirs, _ = struct.unpack("<BIH", await raw.until(HELLO))
+    check(theirs & 1 << 8, f"a client announces that it may ask: {theirs:b}")
+    raw.send(hello(features), frame(CATALOGUE, Catalogue([KEPT, Element(2, "Text", "data", history=HistoryLimits())]).encode()))
+    while (found := await raw.frame(lambda each: each[0] in (PING, CLOCK))) is not None:
+        raw.send(clock.answer(found[1]) if found[0] == CLOCK else frame(PONG, found[1]))
+
+
+class Asked:
+    """A raw service's requests, each as it comes."""
+
+    def __init__(self, **how):
+        self.how, self.raws, self._log = how, [], asyncio.Queue()
+
+    async def serve(self, raw):
+        self.raws.append(raw)
+        frame_before = raw._read
+
+        async def read():
+            while True:
+                found = await frame_before()
+                if found[0] != HISTORY:
+                    return found
+                self._log.put_nowait(found[1])
+
+        raw._read = read
+        await _serve(raw, **(self.how if len(self.raws) == 1 else self.how.get("later", self.how)))
+
+    async def next(self):
+        return await asyncio.wait_for(self._log.get(), patience())
+
+    @property
+    def count(self):
+        return self._log.qsize()
+
+
+async def _raw_service(ok):
+    service = Asked()
+    async with raw_service(service.serve) as port, connect(f"127.0.0.1:{port}") as device:
+        [raw] = service.raws
+        counts = device.statistics
+        history = device.history("Count")
+
+        def begin(of=history):
+            return asyncio.ensure_future(following(of))
+
+        waiting = begin()
+        request = await service.next()
+        check(asked(request) == (1, 0, 2, b"\xff" * 4), f"all: {request.hex()}")
+        whole = answer(request, 1, 0, [(5, b"\1"), (6, b"\2"), (-7, b"\3")])[5:]
+        for name, wrong, malformed, unknown in (
+            ("a cut one", whole[:-1], 1, 0), ("a header that is cut", whole[:56], 1, 0), ("nothing", b"", 1, 0),
+            ("a request", b"\1" + whole[1:], 1, 0), ("another kind", b"\4" + whole[1:], 1, 0),
+            ("an unknown reason", b"\3" + whole[1:9] + b"\7", 1, 0), ("the oldest behind the first",
+             whole[:25] + b"\2" + whole[26:], 1, 0), ("a number that is too great", whole[:40] + b"\x40" + whole[41:], 1, 0),
+            ("a value that is too long", whole[:57] + kept((5, bytes(65_537))), 1, 0),
+            ("one that is too long", whole[:57] + kept((5, bytes(65_536)), (6, b"")), 1, 0),
+            ("one that nobody asked for", b"\2" + b"\xee" * 8 + whole[9:], 0, 1),
+            ("a refusal of nothing", b"\3" + b"\xee" * 8 + b"\1", 0, 1),
+        ):
+            before = counts.malformed, counts.unknown
+            raw.send(frame(HISTORY, wrong))
+            await until(lambda: (counts.malformed, counts.unknown) != before, name)
+            check((counts.malformed, counts.unknown) == (before[0] + malformed, before[1] + unknown), f"{name}: {counts}")
+        check(not waiting.done() and device.is_connected, "it still waits")
+        ok("answers that are malformed or that nobody asked for are counted, and ignored")
+
+        raw.send(frame(HISTORY, whole))
+        items = [await waiting, *await take(history, 1)]
+        await device.ping()
+        check(service.count == 0, "it asks only when all is consumed")
+        items += await take(history, 1)
+        place = HistoryPosition(LIFE, 0, 0)
+        for item, (time, data) in zip(items, ((5, b"\1"), (6, b"\2"), (-7, b"\3"))):
+            place = place.behind(time, data)
+            check(item == HistoryValue(data[0], None, True, str(place)), f"{item}")
+        before = counts.unknown
+        raw.send(frame(HISTORY, whole))
+        await until(lambda: counts.unknown == before + 1, "an answer that comes twice")
+        waiting = begin()
+        request = await service.next()
+        check(asked(request) == (1, 1, 3, struct.pack("<16sQQ", *place)), f"the place, and a wait: {request.hex()}")
+        # Of another length than the type's.
+        raw.send(answer(request, 4, place.check, [(8, b"xx"), (9, b"\4")]))
+        place = place.behind(8, b"xx").behind(9, b"\4")
+        items = [await waiting, *await take(history, 1)]
+        check(items == [HistoryGap(1, 1), HistoryValue(4, None, False, str(place))], f"{items}")
+        ok("requests and answers to the byte; the check is that of the value")
+
+        number, life = 5, LIFE
+        for first, next_life, gap in ((6, LIFE, None), (8, LIFE, (1, 1)), (1000, LIFE, (991, 991)), (1000, LIFE, (None, None)),
+                                      (1, LIFE, (None, None)), (2, OTHER, (None, None)), ((1 << 62) - 2, OTHER, (1 << 62, 0))):
+            waiting = begin()
+            request = await service.next()
+            # What is before the fourth value of this life is of the past, however often it comes.
+            waits = 0 if life == LIFE and number < 3 else 1
+            check(asked(request)[1:3] == (waits, 3), f"{request.hex()}")
+            check(struct.unpack_from("<16sQ", request, 12) == (life, number), f"{request.hex()}")
+            raw.send(answer(request, first, 5, [(1, b"\5")], next_life))
+            if gap is not None:
+                missing = await waiting
+                wanted = HistoryGap(*gap) if first < 1 << 60 else HistoryGap(first - number - 1, first - number - 1)
+                check(missing == wanted, f"{first}: {missing}")
+                waiting = begin()
+            check((await waiting).value == 5, "the value")
+            number, life = first, next_life
+        longest = bytes(65_536)
+        text = device.history("Text", newest=3, follows=False)
+        waiting = begin(text)
+        request = await service.next()
+        check(asked(request) == (2, 0, 2, struct.pack("<I", 3)), f"{request.hex()}")
+        data = answer(request, 8, 5, [(1, longest)], more=1)
+        check(len(data) == 5 + MAXIMUM_ANSWER_BYTES == 5 + 57 + 12 + 65_536, "the longest answer")
+        raw.send(data)
+        check((await waiting).value == longest, "the longest value")
+        waiting = begin(text)
+        request = await service.next()
+        raw.send(frame(HISTORY, b"\3" + request[1:9] + b"\2"))
+        check("too many" in str(await raises(NotAllowed, waiting)), "too many requests")
+        waiting = asyncio.ensure_future(rest(text))
+        raw.send(answer(await service.next(), 10, 6))
+        check(await waiting == [HistoryGap(1, 1)] and await rest(text) == [], "it asks again, and ends")
+        ok("gaps, the longest answer, and a refusal")
+
+        await raises(TimedOut, following(device.history("Count", since=machine_time())))
+        check(device.is_connected and service.count == 0, "no request without a time")
+        raw.send(frame(HISTORY, bytes(1 << 20)))
+        await device.ping()
+        check(device.is_connected and counts.malformed >= 10, f"{counts}")
+    ok("a service that does not tell its time is not asked for one")
+
+
+async def _raw_reconnection(ok):
+    service = Asked()
+    async with raw_service(service.serve) as port:
+        async with connect(f"127.0.0.1:{port}", reconnect=AGAIN) as device:
+            history = device.history("Count", newest=7)
+            waiting = asyncio.ensure_future(following(history))
+            for _ in range(2):
+                request = await service.next()
+                check(asked(request) == (1, 0, 2, struct.pack("<I", 7)), f"{request.hex()}")
+                service.raws[-1].close()
+            raw_answer = answer(await service.next(), 1, 0, [(5, b"\1")])
+            service.raws[-1].send(raw_answer)
+            item = await waiting
+            service.raws[-1].close()
+            waiting = asyncio.ensure_future(following(history))
+            while asked(request := await service.next())[2] != 3:
+                pass
+            check(asked(request)[3].hex() == item.position, f"it continues: {request.hex()}")
+            service.how["later"] = {"features": 0b0011_0111}
+            service.raws[-1].close()
+            check("keeps no values" in str(await raises(NotAllowed, waiting)), "a service that keeps nothing any more")
+            check(service.count == 0, "and is asked for nothing")
+    ok("a request that the end of its connection left unanswered is repeated")
+
+
+async def _raw_clocks(ok):
+    clock = Clock()
+    service = Asked(features=0b1_0111_0111, clock=clock)
+    async with raw_service(service.serve) as port, connect(f"127.0.0.1:{port}") as device:
+        session = device._session
+        await until(lambda: session.clock.count >= FIRST_EXCHANGES, "the first exchanges")
+        check(session._clock_timer is not None, "it asks for the time again, since values are kept with times")
+        since = machine_time() - 60
+        history = device.history("Count", since=since)
+        waiting = asyncio.ensure_future(following(history))
+        request = await service.next()
+        _, _, form, place = asked(request)
+        time, error = struct.unpack("<q", place)[0] / 1e6, device._session.clock.peer.offset(int(machine_time() * 1e9))[1] / 1e9
+        check(form == 1 and abs(time - clock.ahead - since) <= error + 2e-6, f"{time} is not {since} ± {error}")
+        service.raws[0].send(answer(request, 9, 5, [(int((since + 5 + clock.ahead) * 1e6), b"\1")], oldest=9))
+        gap, item = await waiting, await following(history)
+        check(gap == HistoryGap(None, 8), f"some of those that were dropped may be of that time: {gap}")
+        check(item.value == 1 and measured_at(item.time, since + 5), f"{item}")
+        # 64 bits are enough for all times that can be asked for.
+        for far in (-4e9, 4e9):
+            waiting = asyncio.ensure_future(following(device.history("Count", since=far)))
+            request = await service.next()
+            check(abs(struct.unpack("<q", request[12:])[0] / 1e6 - clock.ahead - far) < 1, f"{request.hex()}")
+            waiting.cancel()
+    ok("a service whose clock is an hour ahead is asked by its clock")
