@@ -179,6 +179,8 @@ struct CommodoreRunTests {
     // MARK: - With a modem
 
     private static let connected: [UInt8] = [4, 9] + Array("Connected".utf8)
+    /// Sets the border to green.
+    private static let green: [UInt8] = [3, 6, 1, 1, 0, 0, 0, 5]
 
     /// A command of the program: its code and its bytes.
     private func command(from line: RawSocket) async throws -> [UInt8] {
@@ -188,11 +190,15 @@ struct CommodoreRunTests {
 
     /// Answers the program as a gateway does, until that element has arrived that many times. On a busy machine the line may
     /// be away for so long that the program begins anew.
-    private func values(of element: UInt8, _ count: Int, from line: RawSocket) async throws {
+    ///
+    /// - Parameter again: what a program that begins anew is sent.
+    private func values(
+        of element: UInt8, _ count: Int, from line: RawSocket, again: [UInt8] = []
+    ) async throws {
         var left = count
         while left > 0, !Task.isCancelled {
             let command = try await command(from: line)
-            try line.write(command[0] == 5 ? Self.connected : [1, 0])
+            try line.write(command[0] == 5 ? Self.connected + again : [1, 0])
             if command.starts(with: [6, element]) { left -= 1 }
         }
     }
@@ -212,16 +218,16 @@ struct CommodoreRunTests {
                     #expect(command == [5] + Array("elemental:commodore".utf8))
                     try line.write(Self.connected)
                     try await values(of: 18, 1, from: line)
-                    try line.write([3, 6, 1, 1, 0, 0, 0, 5])
-                    // The clock arrives once a second; by then the panel shows the colour.
-                    try await values(of: 18, 2, from: line)
+                    try line.write(Self.green)
+                    // The program sends the clock once a second and gives the line up after six seconds without an answer:
+                    // seven of these may be older, and by the eighth the panel shows the colour.
+                    try await values(of: 18, 8, from: line, again: Self.green)
                 }
                 // The gateway disappears and returns: the program continues where it was.
                 let line = try await listener.accept()
-                // The program sends one a second and gives the line up after six seconds without an answer: on a busy machine
-                // it may have done so, and seven of these may be older. It is answered until it exits.
-                try await values(of: 18, 8, from: line)
-                async let rest: Void = values(of: 18, .max, from: line)
+                // On a busy machine it may have begun anew meanwhile. It is answered until it exits.
+                try await values(of: 18, 8, from: line, again: Self.green)
+                async let rest: Void = values(of: 18, .max, from: line, again: Self.green)
                 try await machine.expectExit(after: SIGTERM)
                 try? await rest
                 let end = try await machine.nextEvent("screen")
