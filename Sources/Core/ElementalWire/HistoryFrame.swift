@@ -63,7 +63,7 @@ extension HistoryPosition {
     }
 }
 
-/// What tells one history of an element from all others.
+/// Identifies one history of an element among all others.
 package struct HistoryLife: Sendable, Hashable {
     package let first: UInt64
     package let second: UInt64
@@ -83,7 +83,7 @@ package struct HistoryLife: Sendable, Hashable {
 package enum HistoryStart: Sendable, Hashable {
     /// With the first one that was measured at this time, in microseconds of the service's clock, or later.
     case time(Int64)
-    /// So many values before the newest.
+    /// With this many of the newest values.
     case newest(UInt32)
     case position(HistoryPosition)
 }
@@ -101,9 +101,9 @@ package struct HistoryRequest: Sendable, Hashable {
     package var token: UInt64
     package var element: Int8
     package var start: HistoryStart
-    /// Bit 0 of the flags: whether the answer is to wait for a value if there is none.
+    /// Bit 0 of the flags: if there is no value yet, the service answers with the next one.
     package var waits: Bool
-    /// Bit 1: the request of this token needs no answer any more, and neither does this one.
+    /// Bit 1 of the flags: cancels the request of this token. Neither is answered.
     package var isCancelled: Bool
 
     package init(token: UInt64, element: Int8, from start: HistoryStart, waits: Bool, isCancelled: Bool = false) {
@@ -174,9 +174,9 @@ package struct HistoryAnswer: Sendable {
     package var token: UInt64
     package var refusal: Refusal?
     package var life: HistoryLife
-    /// The number of the oldest value that the service keeps, or if there is none of the next one that comes.
+    /// The number of the oldest value that the service keeps; ``next`` if it keeps none.
     package var oldest: UInt64
-    /// The number of the first value, or if there is none of the next one that comes.
+    /// The number of the answer's first value; ``next`` if it has none.
     package var first: UInt64
     /// The number of the next value that comes.
     package var next: UInt64

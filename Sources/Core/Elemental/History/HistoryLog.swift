@@ -84,7 +84,7 @@ struct HistoryLog {
     private var segments: Deque<Segment> = []
     /// The bytes at the beginning of the first segment whose values were dropped.
     private var droppedByteCount = 0
-    /// The number of the oldest value that is kept, or of the next one if there is none.
+    /// The number of the oldest value that is kept; ``next`` if none is.
     private(set) var oldest: UInt64 = 1
     /// The number of the next value.
     private(set) var next: UInt64 = 1

@@ -25,7 +25,7 @@ final class ServiceHistories: Sendable {
         var entries: [Entry?] = []
         var byteCount = 0
 
-        /// The element's history; `nil` if there is none, or one of another element.
+        /// The element's history; `nil` if there is none, or if it belongs to another element of that identifier.
         func entry(_ element: ElementDefinition) -> Entry? {
             guard !entries.isEmpty, let known = entries[Int(element.id)] else { return nil }
             return known.element === element || known.element.keepsTheSame(as: element) ? known : nil

@@ -1,8 +1,8 @@
 import ElementalWire
 import NIOCore
 
-/// Requests for values of the past, at the service. Each is answered with some 4 KiB at most, once the answer before it has
-/// left the queue: so a client takes as much as it asks for, and live values wait for no more than that.
+/// Requests for values of the past, at the service. An answer has 4 KiB or a single longer value, and is queued while fewer
+/// than 4 KiB wait in the queue. So a client gets as much as it asks for, and a live value waits behind two answers at most.
 extension Session {
     /// How many requests of a client may wait: one of each element, and some more.
     static let maximumHistoryRequestCount = 144

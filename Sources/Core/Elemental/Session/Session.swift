@@ -261,7 +261,7 @@ extension Session: ReceiverOwner {
 
 /// Creates a session and is notified of its events, on its event loop: a service, or a client that connects.
 protocol SessionOwner: AnyObject {
-    /// What a service keeps; `nil` at a client.
+    /// The service's histories; `nil` at a client.
     var histories: ServiceHistories? { get }
     /// The TCP connection is open; nothing was exchanged yet.
     func sessionOpened(_ session: Session)

@@ -137,6 +137,41 @@ struct HistoryLogTests {
         }
     }
 
+    @Test("an element that is redefined begins another history, and an old connection reads none of it")
+    func redefinition() throws {
+        let limits = HistoryLimits()
+        let pin = Element<UInt64>(1, "PIN", access: .read).readable(by: .control).withHistory(limits)
+        /// The answer's values; `nil` for a refusal.
+        func values(_ histories: ServiceHistories, _ element: ElementDefinition) throws -> [[UInt8]]? {
+            let request = HistoryRequest(token: 1, element: 1, from: .newest(.max), waits: false)
+            let bytes = try #require(histories.answer(request, element, for: ObjectIdentifier(histories)) {})
+            let answer = try #require(bytes.withUnsafeBytes { HistoryAnswer(wireBytes: $0) })
+            return answer.refusal == nil ? Self.values(answer).map(\.bytes) : nil
+        }
+        for other in [
+            Element<UInt64>(1, "PIN", access: .read).withHistory(limits),
+            Element<UInt64>(1, "Counter", access: .read).readable(by: .control).withHistory(limits),
+            Element<Int64>(1, "PIN", access: .read).readable(by: .control).withHistory(limits),
+            Element<UInt64>(1, "PIN", access: .read).readable(by: .control).withHistory(HistoryLimits(count: 5)),
+        ] as [ElementDefinition] {
+            let histories = ServiceHistories(clock: { 0 })
+            [1].withUnsafeBytes { histories.append(pin, limits, $0, at: nil) }
+            #expect(try values(histories, pin)?.count == 1)
+            // Before the catalogue is replaced, and after that.
+            #expect(try values(histories, other) == nil)
+            histories.keepOnly([other])
+            #expect(histories.byteCount == 0)
+            try [2].withUnsafeBytes { histories.append(other, try #require(other.history), $0, at: nil) }
+            #expect(try values(histories, other)?.count == 1)
+            #expect(try values(histories, pin) == nil)
+        }
+        // What a role may set does not matter.
+        let histories = ServiceHistories(clock: { 0 })
+        let settable = Element<UInt64>(1, "PIN").readable(by: .control).withHistory(limits)
+        [1].withUnsafeBytes { histories.append(settable, limits, $0, at: nil) }
+        #expect(try values(histories, pin)?.count == 1)
+    }
+
     @Test("all histories of a service have a limit in bytes, and share it")
     func budget() {
         let histories = ServiceHistories(clock: { 0 })

@@ -172,6 +172,20 @@ struct HistoryTests {
         await other.stop()
     }
 
+    @Test("a client that is ready before the service's hello waits for that")
+    func early() async throws {
+        try await withService(Weather.all) { service, port in
+            _ = try service.send(1, to: Weather.count)
+            for beginning in [HistoryBeginning.oldest, .time(MeasurementTime(microseconds: .min))] {
+                let device = try await ElementalDevice.connect(
+                    host: "127.0.0.1", port: port, as: "early", elements: Weather.all, options: .patient)
+                var iterator = device.history(of: Weather.count, from: beginning, follows: false).makeAsyncIterator()
+                #expect(Self.values(try await Self.take(1, &iterator)).map(\.value) == [1])
+                await device.close()
+            }
+        }
+    }
+
     @Test("nobody gets a history that there is not, or that the role may not read")
     func refusals() async throws {
         try await RoleService.with(.paired, elements: Weather.all) { roles in
