@@ -34,6 +34,7 @@ SCENARIOS = {
     "hand": scenarios_motion.hand,
     "restart": scenarios_lasting.restart,
     "asleep": scenarios_lasting.asleep,
+    "past": scenarios_lasting.past,
     "pairing": scenarios_safety.pairing,
     "readonly": scenarios_safety.read_only,
     "keychanged": scenarios_safety.key_changed,

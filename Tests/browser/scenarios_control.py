@@ -187,7 +187,7 @@ def shows_readings(page, card, service, ok):
 
     card.get_by_role("button", name="Plot of Power").click()
     plot = card.get_by_role("group", name="Plot of Power")
-    expect(plot.get_by_text("Least 7.50 W, greatest 8.25 W in this minute")).to_be_visible()
+    expect(plot.get_by_text("Least 7.50 W, greatest 8.25 W in the last minute")).to_be_visible()
     with page.expect_download() as download:
         plot.get_by_role("button", name="Save CSV").click()
     lines = open(download.value.path(), newline="").read().split("\r\n")
@@ -202,9 +202,9 @@ def shows_readings(page, card, service, ok):
     expect(reading(card, "Power")).to_have_text("100.0W")
     expect(plot.get_by_text("greatest 8.3 W")).to_be_visible()
     plot.get_by_role("button", name="Pause").click()
-    plot.get_by_role("button", name="10 minutes").click()
-    expect(plot.get_by_text("greatest 100.0 W in these ten minutes")).to_be_visible()
-    ok("a plot is paused, zoomed, and saved as CSV and PNG")
+    plot.get_by_role("combobox", name="Time shown").select_option("Last 10 minutes")
+    expect(plot.get_by_text("greatest 100.0 W in the last 10 minutes")).to_be_visible()
+    ok("a plot is paused, shows another time, and is saved as CSV and PNG")
 
 
 def sends_at_a_measured_pace(page, card, bed, service, ok):

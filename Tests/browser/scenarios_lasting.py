@@ -6,7 +6,7 @@ import signal
 from playwright.sync_api import expect
 
 from pages import PHONE, SIZES, choose, live, reading
-from waits import lease, until
+from waits import Failure, lease, until
 
 ELEMENTS = ["1:Light:bool=off", "2:Brightness:float:0...100=10", "3:Power:double:unit W:ro=7.5"]
 
@@ -56,6 +56,56 @@ def restart(bed, browser, ok):
     cards["desktop"].get_by_role("switch", name="Light").click()
     expect(cards["phone"].get_by_role("switch", name="Light")).to_have_attribute("aria-checked", "false")
     ok("it was started again on its port: both pages go on without being touched")
+
+
+def past(bed, browser, ok):
+    """Plots of values that the service has kept."""
+    service = bed.publish("lamp", "1:Power:float:unit W:ro:timed:history 24h=7.5", "2:Tilt:float2:ro:history 24h=1,-2", "3:Plain:double:ro=1")
+    place = service.place
+    for value in (1000, -50, *range(100)):
+        service.write(f"Power={value}")
+    until(lambda: bed.get(place, "Power") == 99, "the service has its last value")
+    dashboard = bed.dashboard(place, port=lease())
+    page = browser.open(dashboard.url)
+    card = choose(page, place)
+    plots = {}
+    for name in ("Power", "Tilt", "Plain"):
+        card.get_by_role("button", name=f"Plot of {name}").click()
+        plots[name] = card.get_by_role("group", name=f"Plot of {name}")
+    power, tilt = plots["Power"], plots["Tilt"]
+
+    def ranges(plot, least, greatest, time):
+        expect(plot.get_by_text(re.compile(f"^Least {least}.*, greatest {greatest}.* in the last {time}$"))).to_be_visible()
+
+    ranges(power, -50, 1000, "day")
+    ranges(tilt, -2, 1, "day")
+    ranges(plots["Plain"], 1, 1, "minute")
+    expect(tilt.get_by_role("option")).to_have_count(4)
+    expect(plots["Plain"].get_by_role("option")).to_have_count(2)
+    with page.expect_download() as download:
+        power.get_by_role("button", name="Save CSV").click()
+    values = [line.split(",")[1] for line in open(download.value.path(), newline="").read().split("\r\n")[1:-1]]
+    if values[:4] != ["7.5", "1000", "-50", "0"] or values[-1] != "99":
+        raise Failure(f"the CSV file has {values}")
+    ok("a plot is filled with what the service has kept, and saved")
+
+    service.write("Power=2000")
+    ranges(power, -50, 2000, "day")
+    time = power.get_by_role("combobox", name="Time shown")
+    time.focus()
+    page.keyboard.press("ArrowUp")
+    expect(time).to_have_value("hour")
+    ranges(power, -50, 2000, "hour")
+    ok("live values follow those of the past, and the keyboard chooses the time that is shown")
+
+    dashboard.end(signal.SIGKILL)
+    expect(page.locator("#link")).to_have_attribute("data-state", "lost")
+    for value in (-999, 5):
+        service.write(f"Power={value}")
+    bed.dashboard(place, port=dashboard.port)
+    live(page)
+    ranges(power, -999, 2000, "hour")
+    ok("what the page missed without a connection is filled in")
 
 
 def asleep(bed, browser, ok):

@@ -11,7 +11,7 @@ from waits import Failure, is_all
 ELEMENTS = [
     "1:Light:bool=off", "2:Brightness:float:0...100:unit %:latest=10", "3:Gain:double=0.5",
     "4:Mode:uint8:choices 0 steady,1 candle,2 a mode whose name is much too long for the narrowest of phones=0", "5:Label:string=hello", "6:Drive:float2:udp=0,0", "7:Colour:float3=0,0,0",
-    "8:Power with a name that is rather long for a phone:double:unit W:ro=7.5", "9:Pose:float4x4:ro=1,0,0,0,0,1,0,0,0,0,1,0,0.5,0.25,0,1",
+    "8:Power with a name that is rather long for a phone:double:unit W:ro:history 24h=7.5", "9:Pose:float4x4:ro=1,0,0,0,0,1,0,0,0,0,1,0,0.5,0.25,0,1",
     "10:Tilt:float4:ro=1,2,3,4", "11:Blob:data:ro=00112233", "12:Ticks:int64=-9223372036854775808",
     "13:Horn:bool:momentary", "14:Stop:bool:urgent=off", "15:Heading:float:-180...180:unit °",
 ]

@@ -51,6 +51,7 @@ struct PageRequestTests {
             #"{"t":"pair","key":3,"code":"483291","name":"Ada","n":13}"#,
             .pair(service: 3, code: "483291", name: "Ada", number: 13)
         ),
+        (#"{"t":"past","key":3,"id":1,"seconds":86400}"#, .past(service: 3, element: 1, seconds: 86400)),
         (#"{"t":"ping","n":14}"#, .ping(14)),
     ])
     func whatPagesSend(_ text: String, _ request: PageRequest) {
@@ -65,6 +66,8 @@ struct PageRequestTests {
         #"{"t":"open","keys":[4294967296]}"#, #"{"t":"set","key":3,"id":1}"#, #"{"t":"set","key":3,"id":-2,"value":1}"#,
         #"{"t":"set","key":3,"id":128,"value":1}"#, #"{"t":"set","key":3,"id":1,"value":{"a":1}}"#,
         #"{"t":"set","key":3,"id":1,"value":[[1]]}"#, #"{"t":"pair","key":3}"#, #"{"t":"pair","key":3,"code":7}"#,
+        #"{"t":"past","key":3,"id":1}"#, #"{"t":"past","key":3,"id":1,"seconds":0}"#,
+        #"{"t":"past","key":3,"id":1,"seconds":86401}"#, #"{"t":"past","key":3,"id":-1,"seconds":60}"#,
         #"{"t":7}"#, "\u{0}", #"{"t":"hello","token":{}}"#,
     ])
     func whatIsNone(_ text: String) {

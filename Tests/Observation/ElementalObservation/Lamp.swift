@@ -39,10 +39,10 @@ enum Lamp {
 
     /// Runs a service on loopback during the body.
     @MainActor
-    static func with(
+    static func with<Result>(
         port: Int = 0, elements: ElementCatalogue = all, security: ServiceSecurity = .open,
-        _ body: (ElementalService) async throws -> Void
-    ) async throws {
+        _ body: (ElementalService) async throws -> Result
+    ) async throws -> Result {
         var configuration = ServiceConfiguration()
         configuration.limits.handshakeTimeout = Patience.wait * 9
         configuration.address = "127.0.0.1"
@@ -52,7 +52,7 @@ enum Lamp {
         let service = ElementalService(
             "lamp", displayName: "Desk lamp", elements: elements, configuration: configuration)
         try await service.start()
-        try await carryOut {
+        return try await carryOut {
             try await body(service)
         } finally: {
             await service.stop()

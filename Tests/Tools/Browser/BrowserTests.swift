@@ -10,7 +10,7 @@ struct BrowserTests {
         arguments: [
             ["controls", "readonly", "commodore", "kinds"],
             ["restart", "together", "pairing", "services", "nothing", "hand"],
-            ["asleep", "attacks", "keychanged", "accessibility"],
+            ["asleep", "past", "attacks", "keychanged", "accessibility"],
         ])
     func thePageInABrowser(_ scenarios: [String]) async throws {
         try await ScenarioScript.browser.check(scenarios)

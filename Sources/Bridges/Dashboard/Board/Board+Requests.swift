@@ -73,6 +73,15 @@ extension Board {
         change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }
 
+    /// Fills a plot with the values that the service keeps. What is not plotted, or not kept, has none.
+    func fill(_ number: UInt32, _ id: Int8, _ seconds: Int, for viewer: Viewer) {
+        let place = ElementPlace(service: number, element: id)
+        guard let service = services[number], service.isConnected, let device = service.device,
+            let element = service.catalogue?[id: id], element.history != nil, element.plottedCount != nil
+        else { return viewer.socket.send(PageMessage.past(place, .double, [])) }
+        fills.ask(place, seconds, element, device, for: viewer)
+    }
+
     func pair(_ number: UInt32, _ code: String, as name: String?, _ request: Int?, for viewer: Viewer) {
         func refuse(_ reason: String) {
             viewer.socket.send(PageMessage.notPaired(number, reason, code: nil, request: request))

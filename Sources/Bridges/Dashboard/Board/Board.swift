@@ -34,6 +34,7 @@ final class Board {
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
     var grips = Grips()
+    let fills: PlotFills
 
     init(
         _ sessions: Follower, pairings: PagePairings, policy: BoardPolicy, host: String, helloTimeout: Duration,
@@ -45,6 +46,7 @@ final class Board {
         self.host = host
         self.helloTimeout = TimeAmount(helloTimeout)
         self.eventLoop = eventLoop
+        fills = PlotFills(on: eventLoop)
         ticks = Rounds(every: Self.interval, on: eventLoop)
         tellingRounds = Rounds(every: Self.tellingInterval, on: eventLoop)
         ticks.onRound = { [weak self] in self?.tick() }
@@ -60,10 +62,14 @@ final class Board {
         let viewer = Viewer(socket)
         // The socket lets go of them when it closes.
         socket.onText = { [self] text in take(text, of: viewer) }
-        socket.onWritable = { [self] in catchUp(viewer) }
+        socket.onWritable = { [self] in
+            catchUp(viewer)
+            fills.start()
+        }
         socket.onClose = { [self] in
             viewers[viewer.socket.id] = nil
             letGo(viewer)
+            fills.leave(viewer)
         }
         viewers[socket.id] = viewer
         // Those that say nothing take no room from others: the one that came first goes.
@@ -81,7 +87,7 @@ final class Board {
         for viewer in viewers.values { letGo(viewer) }
     }
 
-    /// - Returns: pairings that are being given up.
+    /// - Returns: pairings and fills of plots that are being given up.
     func end() -> [Task<Void, Never>] {
         hasEnded = true
         ticks.end()
@@ -89,7 +95,7 @@ final class Board {
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         tell(PageMessage.bye("the dashboard ends"))
-        return Array(pairing.values)
+        return fills.end() + pairing.values
     }
 
     private func tell(_ frame: EncodedFrame) {
@@ -112,6 +118,7 @@ final class Board {
         case .open(let numbers):
             viewer.asked = numbers
             viewer.closed.formUnion(viewer.shown.subtracting(numbers))
+            fills.leave(viewer) { !numbers.contains($0.service) }
             ticks.ask()
         case .list(let isShown):
             guard isShown != viewer.isListing else { return }
@@ -125,6 +132,7 @@ final class Board {
         case .rest: for grip in grips.held(by: viewer) { rest(grip) }
         case .letGo: letGo(viewer)
         case .pair(let service, let code, let name, let number): pair(service, code, as: name, number, for: viewer)
+        case .past(let service, let id, let seconds): fill(service, id, seconds, for: viewer)
         case .ping(let number): viewer.socket.send(PageMessage.pong(number))
         }
     }
@@ -163,6 +171,7 @@ final class Board {
             services[service.number] = nil
             tellingDue[service.number] = nil
             loseGrips(of: service)
+            fills.remove(service: service.number)
             tell(PageMessage.gone(service.number))
             for viewer in viewers.values { viewer.forget(service.number) }
         case .state(let key, let state): note(state, of: service(of: key))
@@ -173,7 +182,7 @@ final class Board {
             set(
                 .excess,
                 count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should")
-        case .leftOut, .roundTrip: break
+        case .history, .leftOut, .roundTrip: break
         }
     }
 
@@ -220,6 +229,7 @@ final class Board {
             }
         }
         guard isOther else { return }
+        fills.remove(service: service.number)
         tellingDue[service.number] = nil
         for viewer in viewers(of: service) {
             viewer.due[service.number] = nil

@@ -109,6 +109,9 @@ enum PageMessage {
         return EncodedFrame(binary: buffer)
     }
 
+    /// The dashboard's clock in milliseconds, by which a page knows when what comes with ages was measured.
+    static var clock: Int { Int(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
+
     static func frame(_ kind: String, of number: UInt32, _ members: JSONText.Members) -> EncodedFrame {
         frame(kind, [("key", .integer(Int(number)))] + members)
     }
@@ -151,6 +154,7 @@ extension ElementDefinition {
             ("range", range.map { .array([number($0.lowerBound), number($0.upperBound)]) } ?? .null),
             ("step", step.map(number) ?? .null), ("choices", choices.isEmpty ? .null : .array(choices)),
             ("access", .string(access.abbreviation)), ("kind", .string(kind.name)),
+            ("history", .bool(history != nil)),
             ("settable", .bool(isSettable && type != .data && access.contains(.write))),
         ])
     }

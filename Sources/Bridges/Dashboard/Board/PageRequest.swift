@@ -28,10 +28,13 @@ enum PageRequest: Sendable, Equatable {
     case letGo
     /// Pairs with a service by the code that it shows, under that name or the page's usual one.
     case pair(service: UInt32, code: String, name: String?, number: Int?)
+    /// Asks for an element's values of the last seconds, for its plot.
+    case past(service: UInt32, element: Int8, seconds: Int)
     case ping(Int?)
 
     static let maximumOpenCount = 1024
     static let maximumMoveCount = 16
+    static let maximumPastSeconds = 24 * 3600
 
     struct Move: Sendable, Equatable, Decodable {
         let service: UInt32
@@ -77,6 +80,11 @@ enum PageRequest: Sendable, Equatable {
         case "pair":
             guard let key = fields.key, let code = fields.code else { return nil }
             self = .pair(service: key, code: code, name: fields.name, number: fields.n)
+        case "past":
+            guard let key = fields.key, let id = fields.id, id >= 0, let seconds = fields.seconds,
+                (1...Self.maximumPastSeconds).contains(seconds)
+            else { return nil }
+            self = .past(service: key, element: id, seconds: seconds)
         case "ping": self = .ping(fields.n)
         default: return nil
         }
@@ -94,6 +102,7 @@ enum PageRequest: Sendable, Equatable {
         let v: [Move]?
         let code: String?
         let name: String?
+        let seconds: Int?
         let n: Int?
     }
 }

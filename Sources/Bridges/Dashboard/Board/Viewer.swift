@@ -1,5 +1,6 @@
 import ElementalWire
 import NIOCore
+import Support
 internal import WebServer
 
 /// A page that somebody looks at.
@@ -27,6 +28,9 @@ final class Viewer {
     var isListing = false
     /// Whether it is yet to be sent all services' telling values.
     var lacksTelling = false
+
+    /// How many plots are filled for it: many when it opens a service, and few a second afterwards.
+    var fills = TokenBucket(capacity: 256, perSecond: 2)
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
@@ -64,8 +68,7 @@ struct ValuesMessage {
     /// - Parameter age: how many milliseconds ago it was measured; `nil` if that is not known.
     mutating func add(_ value: ByteBuffer, of id: Int8, _ service: UInt32, age: Int? = nil) {
         if last == nil {
-            let clock = NIODeadline.now().uptimeNanoseconds / 1_000_000
-            text.writeString("{\"t\":\"\(kind.rawValue)\",\"c\":\(clock),\"v\":{\"\(service)\":{")
+            text.writeString("{\"t\":\"\(kind.rawValue)\",\"c\":\(PageMessage.clock),\"v\":{\"\(service)\":{")
         } else if last != service {
             text.writeString("},\"\(service)\":{")
         } else {

@@ -26,6 +26,7 @@ public final class ObservedDevice {
     @ObservationIgnored private let held = Locked<ElementalDevice?>(nil)
     @ObservationIgnored private let connecting = Locked<Task<Void, Never>?>(nil)
     @ObservationIgnored var cells: [Int8: ElementCell] = [:]
+    @ObservationIgnored var series: [WeakSeries] = []
     /// Whether values are under way of which it is not known yet whether the service takes them.
     @ObservationIgnored var isRoundUnderWay = false
     /// When controls that rest then show what the service says.
@@ -224,6 +225,7 @@ public final class ObservedDevice {
     /// The device has connected for the first time, or again after an end.
     private func noteConnected(_ device: ElementalDevice) {
         for cell in cells.values where !cell.isFollowed { follow(cell, device) }
+        followSeries(device)
         takeArrivals()
         // Lost again meanwhile: an event says so.
         guard device.isConnected, !now.isConnected else { return }

@@ -1,7 +1,5 @@
 // The page's address: #/SERVICE/NAME for an open service, #/controller, and ?find=WORDS for the search.
 
-export const CONTROLLER = "#/controller";
-
 // What the part behind # says: { id, find, token, isController }; `id` is null where the list is shown.
 export function readAddress(hash = location.hash) {
 	const text = hash.slice(1);
@@ -14,7 +12,7 @@ export function readAddress(hash = location.hash) {
 	} catch {
 		// Not an address of this page: the list is shown.
 	}
-	return { id, find: new URLSearchParams(query).get("find") ?? "", token: null, isController: hash === CONTROLLER };
+	return { id, find: new URLSearchParams(query).get("find") ?? "", token: null, isController: hash === "#/controller" };
 }
 
 // The address of the list (`id` is null) or of a service, with the search.

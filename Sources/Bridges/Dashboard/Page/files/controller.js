@@ -1,7 +1,7 @@
 // The phone in the hand moves elements of services. First what moves what is chosen, then it is played.
 
 import { Binding, fits } from "./binding.js";
-import { announce, button, icon, make, setChildren, setText, span } from "./dom.js";
+import { announce, button, icon, make, select, setChildren, setText, span } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { Link } from "./link.js";
 import { Mover } from "./mover.js";
@@ -106,30 +106,19 @@ export class Controller {
 			for (const [key, values] of Object.entries(message.v)) this.#takeValues(Number(key), values);
 			break;
 		case "gripped":
-			this.#each(message, (binding) => {
-				binding.isHeld = true;
-				binding.isTaken = binding.isResting = false;
-				binding.problem = null;
-				if (message.taken) announce(`${binding.title}: taken from another controller.`);
-			});
+			this.#change(message, { isHeld: true, isTaken: false, isResting: false, problem: null }, message.taken && "taken from another controller");
 			break;
-		case "released":
-			this.#each(message, (binding) => {
-				binding.isHeld = false;
-				binding.isTaken = message.why === "taken";
-				if (binding.isTaken) announce(`${binding.title}: another controller has taken it.`);
-			});
+		case "released": {
+			const isTaken = message.why === "taken";
+			this.#change(message, { isHeld: false, isTaken }, isTaken && "another controller has taken it");
 			break;
+		}
 		case "resting":
-			this.#each(message, (binding) => {
-				binding.isResting = true;
-			});
+			this.#change(message, { isResting: true });
 			break;
 		case "refused":
 			this.#stops.get(message.key)?.get(message.id)?.refuse(message.why);
-			this.#each(message, (binding) => {
-				binding.problem = message.why;
-			});
+			this.#change(message, { problem: message.why });
 			break;
 		case "moved":
 			this.mover.answered(message.n);
@@ -138,8 +127,12 @@ export class Controller {
 		}
 	}
 
-	#each({ key, id }, act) {
-		for (const binding of this.#bindings) if (binding.key === key && binding.element.id === id) act(binding);
+	#change({ key, id }, properties, text) {
+		for (const binding of this.#bindings) {
+			if (binding.key !== key || binding.element.id !== id) continue;
+			Object.assign(binding, properties);
+			if (text) announce(`${binding.title}: ${text}.`);
+		}
 		this.#showRows();
 	}
 
@@ -223,7 +216,7 @@ export class Controller {
 	#adjust(source, settings, element) {
 		const components = axes(element.type) ?? [""];
 		const choices = [["-1", "nothing"], ...source.axes.flatMap((axis, index) => [[`${index}`, axis], [`${index}!`, source.isCentred ? `${axis}, turned round` : "turned round"]])];
-		const parts = settings.parts.map((part, index) => this.#labelled(`${source.id}-axis-${index}`, components[index] ? `${element.name} ${components[index]}` : "Follows", (id, label) => this.#select(id, label, choices, `${part.axis}${part.isTurned ? "!" : ""}`, (text) => {
+		const parts = settings.parts.map((part, index) => this.#labelled(`${source.id}-axis-${index}`, components[index] ? `${element.name} ${components[index]}` : "Follows", (id, label) => select(id, label, choices, `${part.axis}${part.isTurned ? "!" : ""}`, (text) => {
 			Object.assign(part, { axis: Number.parseInt(text, 10), isTurned: text.endsWith("!") });
 			this.#keep();
 		})));
@@ -255,13 +248,7 @@ export class Controller {
 	}
 
 	#choice(title, ...rest) {
-		return make("div", { class: "choice" }, span("quiet", title), this.#select(...rest));
-	}
-
-	#select(id, label, choices, chosen, act) {
-		const select = make("select", { id, "aria-label": label }, ...choices.map(([value, text]) => make("option", { value, text, selected: value === chosen })));
-		select.onchange = () => act(select.value);
-		return select;
+		return make("div", { class: "choice" }, span("quiet", title), select(...rest));
 	}
 
 	// MARK: Playing
@@ -286,7 +273,7 @@ export class Controller {
 	#end() {
 		if (!this.#isPlaying) return;
 		this.#isPlaying = false;
-		for (const source of this.#sources) source.stop();
+		for (const source of this.#sources) source.stop?.();
 		this.mover.stop();
 		this.link.send({ t: "letGo" });
 		this.#bindings = [];
@@ -342,19 +329,18 @@ export class Controller {
 		return by && found && fits(by, found) ? found : undefined;
 	}
 
-	#removeStopsOf(key) {
-		for (const control of this.#stops.get(key).values()) control.node.remove();
-		this.#stops.delete(key);
-	}
-
-	#removeStops() {
-		for (const key of this.#stops.keys()) this.#removeStopsOf(key);
+	#removeStops(kept = new Set()) {
+		for (const [key, controls] of this.#stops) {
+			if (kept.has(key)) continue;
+			for (const control of controls.values()) control.node.remove();
+			this.#stops.delete(key);
+		}
 	}
 
 	// The emergency stops of what is moved are at hand.
 	#showStops() {
 		const keys = new Set(this.#bindings.map((binding) => binding.key).filter((key) => this.#catalogues.has(key)));
-		for (const key of this.#stops.keys()) if (!keys.has(key)) this.#removeStopsOf(key);
+		this.#removeStops(keys);
 		for (const key of keys) {
 			if (this.#stops.has(key)) continue;
 			const controls = new Map();

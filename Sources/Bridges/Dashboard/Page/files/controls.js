@@ -6,7 +6,17 @@ import { TextControl } from "./text.js";
 import { isNumber } from "./values.js";
 import { FadersControl, PadControl } from "./vector.js";
 
-class SwitchControl extends Control {
+class ButtonControl extends Control {
+	clear() {
+		this.render(false);
+	}
+
+	enable(isEnabled) {
+		this.button.disabled = !isEnabled;
+	}
+}
+
+class SwitchControl extends ButtonControl {
 	constructor(element, send) {
 		super(element, send);
 		this.button = button("switch", undefined, () => {
@@ -22,18 +32,10 @@ class SwitchControl extends Control {
 	render(value) {
 		this.button.setAttribute("aria-checked", value === true);
 	}
-
-	clear() {
-		this.render(false);
-	}
-
-	enable(isEnabled) {
-		this.button.disabled = !isEnabled;
-	}
 }
 
 // A push button: on while a finger, the space bar or Enter holds it.
-class PushControl extends Control {
+class PushControl extends ButtonControl {
 	constructor(element, send) {
 		super(element, send);
 		this.button = button("tool push", element.name, undefined, { "aria-pressed": "false" });
@@ -49,14 +51,6 @@ class PushControl extends Control {
 	render(value) {
 		this.button.setAttribute("aria-pressed", value === true);
 	}
-
-	clear() {
-		this.render(false);
-	}
-
-	enable(isEnabled) {
-		this.button.disabled = !isEnabled;
-	}
 }
 
 // How long an emergency stop is on before it can be released, in milliseconds: people hit it twice.
@@ -64,7 +58,7 @@ const STOP_TIME = 1000;
 
 // An emergency stop: sent with the first touch, and on when the dashboard has told it back; another button, which is not where
 // the finger was, releases it.
-class UrgentControl extends Control {
+class UrgentControl extends ButtonControl {
 	#waiting = 0;
 
 	constructor(element, send) {
@@ -93,16 +87,12 @@ class UrgentControl extends Control {
 	}
 
 	enable(isEnabled) {
-		this.button.disabled = !isEnabled;
+		super.enable(isEnabled);
 		this.#enableUndo();
 	}
 
 	#enableUndo() {
 		this.undo.disabled = !this.isEnabled || this.#waiting !== 0;
-	}
-
-	clear() {
-		this.render(false);
 	}
 
 	#set(isOn) {

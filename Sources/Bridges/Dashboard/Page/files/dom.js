@@ -31,6 +31,10 @@ const PATHS = {
 // A button with a text, or with a drawing and a name: `button("tool", "Pause", act)`.
 export const button = (kind, text, act, properties = {}) => make("button", { class: kind, type: "button", text, onclick: act, ...properties });
 
+// `choices` are values and texts; act(value) is called for the one that is chosen.
+export const select = (id, label, choices, chosen, act) => make("select", { id, "aria-label": label, onchange: ({ target }) => act(target.value) },
+	...choices.map(([value, text]) => make("option", { value, text, selected: value === chosen })));
+
 export const span = (kind, text, ...children) => make("span", { class: kind, text }, ...children);
 
 // A line drawing, hidden from screen readers: what it means is said in text beside it.
@@ -64,6 +68,15 @@ export function announce(text) {
 	live.textContent = "";
 	live.append(make("p", { text }));
 }
+
+// Where a pointer is in a node: to the right and upwards, from 0 to 1.
+export function placeIn(node, { clientX, clientY }) {
+	const { left, top, width, height } = node.getBoundingClientRect();
+	return [(clientX - left) / width, 1 - (clientY - top) / height];
+}
+
+// Where a number is between two others, as CSS has it.
+export const percent = (number, low, high) => `${Math.min(Math.max((number - low) / (high - low), 0), 1) * 100}%`;
 
 export function save(blob, fileName) {
 	const url = URL.createObjectURL(blob);

@@ -263,7 +263,7 @@ class Page {
 			this.#ask();
 			break;
 		case "notice":
-			this.notice(message.kind, message.text && sentenceOf(message));
+			this.notice(message.kind, message.text && `${message.kind === "discovery" ? "Services cannot be found: " : ""}${message.text}.`);
 			this.#showLink(this.link.state, "Live");
 			this.list.touch();
 			break;
@@ -280,6 +280,10 @@ class Page {
 			for (const [key, values] of Object.entries(message.v)) this.#receiveValues(key, values, time, message.a);
 			break;
 		}
+		case "past":
+			service?.fill(message, store.timeOf(message.c));
+			panel?.touch(message.id);
+			break;
 		case "telling":
 			for (const [key, values] of Object.entries(message.v)) store.byKey(Number(key))?.takeTelling(values);
 			this.list.touch();
@@ -376,11 +380,6 @@ class Page {
 		};
 		this.notice("token", "token", form);
 	}
-}
-
-// What a notice of the dashboard says, with what to do.
-function sentenceOf({ kind, text }) {
-	return kind === "discovery" ? `Services cannot be found: ${text}.` : `${text}.`;
 }
 
 new Page();

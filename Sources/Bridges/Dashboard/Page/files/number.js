@@ -1,7 +1,7 @@
 // Numbers that can be set: a field, and a slider where the range is known.
 
 import { Control } from "./control.js";
-import { make, span } from "./dom.js";
+import { make, percent, span } from "./dom.js";
 import { exact, isLong, isWhole, limits, parse, shown, stepOf, toNumber } from "./values.js";
 
 // A field for a number: typed and sent with Enter or when it is left, or moved by the arrow keys.
@@ -119,11 +119,10 @@ export class Slider {
 
 	#dress(number) {
 		const { min, max } = this.input;
-		const part = (each) => `${Math.min(Math.max((each - min) / (max - min), 0), 1) * 100}%`;
 		// Filled from zero, where zero is between the ends.
 		const zero = Math.min(Math.max(0, min), max);
-		this.input.style.setProperty("--from", part(Math.min(number, zero)));
-		this.input.style.setProperty("--part", part(Math.max(number, zero)));
+		this.input.style.setProperty("--from", percent(Math.min(number, zero), min, max));
+		this.input.style.setProperty("--part", percent(Math.max(number, zero), min, max));
 		this.input.setAttribute("aria-valuetext", shown(number, this.element.type, this.element.unit).join(" ").trim());
 	}
 }

@@ -68,24 +68,21 @@ export class Panel {
 		if (catalogue === this.#catalogue) return;
 		this.#catalogue = catalogue;
 		this.#empty();
-		const groups = [];
 		let rest = elements;
 		if (isCommodore(elements)) {
 			this.#machine = new CommodorePanel(elements, (element) => this.#sender(element));
 			rest = elements.filter((element) => !belongsToPanel(element));
 			for (const [id, control] of this.#machine.controls) this.#parts.set(id, control);
-			groups.push(this.#machine.node);
 		}
 		const sorted = { stop: [], controls: [], readings: [] };
 		for (const element of rest) {
 			const kind = !element.settable ? "readings" : element.kind === "urgent" ? "stop" : "controls";
 			sorted[kind].push(this.#make(element));
 		}
-		if (sorted.stop.length) groups.unshift(group("Emergency stop", sorted.stop, "group stops"));
-		if (sorted.controls.length) groups.push(group("Controls", sorted.controls));
-		if (sorted.readings.length) groups.push(group("Readings", sorted.readings));
-		if (!elements.length) groups.push(make("p", { class: "quiet", text: "This service has no elements." }));
-		this.body.replaceChildren(...groups);
+		this.body.replaceChildren(...[
+			group("Emergency stop", sorted.stop, "group stops"), this.#machine?.node, group("Controls", sorted.controls),
+			group("Readings", sorted.readings), !elements.length && make("p", { class: "quiet", text: "This service has no elements." }),
+		].filter(Boolean));
 		this.node.classList.toggle("has-stops", sorted.stop.length > 0);
 		this.details.showElements();
 		for (const [id, value] of this.service.values) this.receive(id, value, true);
@@ -106,7 +103,7 @@ export class Panel {
 
 	#make(element) {
 		const control = element.settable ? makeControl(element, this.#sender(element)) : null;
-		const part = control ?? new Reading(element, this.service, this.page.store.now);
+		const part = control ?? new Reading(element, this.service, this.page.store);
 		this.#parts.set(element.id, part);
 		return part;
 	}
@@ -135,6 +132,10 @@ export class Panel {
 		this.#machine?.receive(id, value, isFirst);
 	}
 
+	touch(id) {
+		this.#parts.get(id)?.plot?.touch();
+	}
+
 	receiveBytes(id, bytes) {
 		this.#parts.get(id)?.receiveBytes?.(bytes);
 		this.#machine?.receiveBytes(id, bytes);
@@ -160,8 +161,11 @@ export class Panel {
 	}
 
 	#enable() {
-		const canControl = this.isLive && this.page.hello.control !== false;
-		this.node.classList.toggle("stale", !this.isLive);
+		const { isLive } = this;
+		const canControl = isLive && this.page.hello.control !== false;
+		// What was missed meanwhile is asked for.
+		if (isLive && this.node.classList.contains("stale")) for (const part of this.#parts.values()) part.plot?.refill();
+		this.node.classList.toggle("stale", !isLive);
 		const state = this.service.info?.state;
 		this.body.hidden = state === "identityChanged" || state === "notPaired" || !this.service.elements;
 		const active = document.activeElement;
@@ -192,5 +196,5 @@ export class Panel {
 }
 
 function group(title, parts, kind = "group") {
-	return make("section", { class: kind, "aria-label": title }, make("h3", { text: title }), make("div", { class: "elements" }, ...parts.map((part) => part.node)));
+	return parts.length > 0 && make("section", { class: kind, "aria-label": title }, make("h3", { text: title }), make("div", { class: "elements" }, ...parts.map((part) => part.node)));
 }

@@ -30,9 +30,7 @@ export class Picture {
 		this.image.onload = () => this.#loaded();
 		this.image.onerror = () => {
 			this.#loaded();
-			this.image.hidden = true;
-			this.text.hidden = false;
-			setText(this.text, "A picture that this browser cannot show");
+			this.#say("A picture that this browser cannot show");
 		};
 	}
 
@@ -44,6 +42,10 @@ export class Picture {
 	// Shows a text instead.
 	tell(text) {
 		this.#bytes = null;
+		this.#say(text);
+	}
+
+	#say(text) {
 		this.image.hidden = true;
 		this.text.hidden = false;
 		setText(this.text, text);
@@ -59,12 +61,9 @@ export class Picture {
 		if (!bytes || this.#isLoading) return;
 		this.#bytes = null;
 		const type = pictureType(bytes);
-		this.image.hidden = type === null;
-		this.text.hidden = type !== null;
-		if (type === null) {
-			setText(this.text, bytes.length === 0 ? "Empty" : `${sizeText(bytes.length)}: ${hexPrefix(bytes)}`);
-			return;
-		}
+		if (type === null) return this.#say(bytes.length === 0 ? "Empty" : `${sizeText(bytes.length)}: ${hexPrefix(bytes)}`);
+		this.image.hidden = false;
+		this.text.hidden = true;
 		const old = this.#url;
 		this.#url = URL.createObjectURL(new Blob([bytes], { type }));
 		this.#isLoading = true;

@@ -1,10 +1,12 @@
-// A plot of a series on a canvas: the last minute or ten, paused or not, saved as PNG or CSV.
+// A plot of a series on a canvas: the last minute to the last day, paused or not, saved as PNG or CSV.
 
 import { asFileName, make, save, setText } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { shown } from "./values.js";
 
 const MINUTE = 60_000;
+// What is plotted, in milliseconds; more than ten minutes only where the service keeps values.
+export const SPANS = { minute: MINUTE, "10 minutes": 10 * MINUTE, hour: 60 * MINUTE, day: 1440 * MINUTE };
 const plots = new Set();
 const scheme = window.matchMedia("(prefers-color-scheme: dark)");
 let colours = null;
@@ -37,23 +39,22 @@ function ticks(low, high, count) {
 
 export class Plot {
 	isPaused = false;
-	span = MINUTE;
 	#isLarge = false;
 	#isSeen = false;
+	#isFilled = false;
 	#end = 0;
 	#draw = () => this.#paint();
 
-	// `clock` tells the page's time in milliseconds; `names` has a name per row of the series, `decimals` its digits.
-	constructor(element, series, clock, names, decimals) {
-		this.element = element;
-		this.series = series;
-		this.clock = clock;
-		this.names = names;
-		this.decimals = decimals;
+	// `clock` tells the page's time in milliseconds; `names` has a name per row of the series, `decimals` its digits. `ask` asks
+	// for the values of so many seconds that the service has kept, and returns whether it can.
+	constructor(element, series, clock, names, decimals, ask) {
+		Object.assign(this, { element, series, clock, names, decimals, ask });
 		this.canvas = make("canvas", { class: "plot", role: "img", "aria-label": element.name });
 		this.canvas.plot = this;
 		this.range = make("p", { class: "plot-range quiet" });
 		plots.add(this);
+		series.onFull = () => this.refill();
+		this.zoom(element.history ? "day" : "minute");
 		sight.observe(this.canvas);
 		sizes.observe(this.canvas);
 	}
@@ -65,7 +66,9 @@ export class Plot {
 	}
 
 	touch() {
-		if (this.#isSeen) nextFrame(this.#draw);
+		if (!this.#isSeen) return;
+		this.#isFilled ||= this.ask(SPANS[this.span] / 1000);
+		nextFrame(this.#draw);
 	}
 
 	see(isSeen) {
@@ -85,8 +88,16 @@ export class Plot {
 		this.touch();
 	}
 
+	// `span` is a name in SPANS.
 	zoom(span) {
 		this.span = span;
+		this.series.longest = Math.max(SPANS[span], 10 * MINUTE);
+		this.refill();
+	}
+
+	// Asks for what the service has kept, when the plot is seen.
+	refill() {
+		this.#isFilled = !this.element.history;
 		this.touch();
 	}
 
@@ -102,7 +113,7 @@ export class Plot {
 		const { series } = this;
 		const unit = this.element.unit ? ` (${this.element.unit})` : "";
 		const lines = [["time", ...this.names.map((name) => name + unit)].map(asCell).join(",")];
-		for (let index = series.indexAt(end - this.span); index < series.count && series.time(index) <= end; index += 1) {
+		for (const index of series.within(end - SPANS[this.span], end)) {
 			const row = this.names.map((_, each) => series.value(each, index));
 			if (row.every(Number.isNaN)) continue;
 			lines.push([new Date(wall + series.time(index)).toISOString(), ...row].join(","));
@@ -123,9 +134,8 @@ export class Plot {
 		const { series } = this;
 		let low = Infinity;
 		let high = -Infinity;
-		for (let row = 0; row < series.width; row += 1) {
-			for (let index = Math.max(series.indexAt(start) - 1, 0); index < series.count; index += 1) {
-				if (series.time(index) > end) break;
+		for (const index of series.within(start, end, 1)) {
+			for (let row = 0; row < series.width; row += 1) {
 				const value = series.value(row, index);
 				if (value < low && value !== -Infinity) low = value;
 				if (value > high && value !== Infinity) high = value;
@@ -142,8 +152,8 @@ export class Plot {
 		const context = canvas.getContext("2d");
 		context.scale(ratio, ratio);
 		const end = this.#now();
-		// What there is fills a small plot: at first it has a few seconds.
-		const span = isLarge || !this.series.count ? this.span : Math.min(this.span, Math.max(end - this.series.time(0), 3000));
+		// What there is fills the plot: at first a small one has a few seconds.
+		const span = Math.min(SPANS[this.span], Math.max(end - (this.series.time(0) ?? end), isLarge ? MINUTE : 3000));
 		const start = end - span;
 		const limits = this.#limits(start, end);
 		const [least, most] = limits ?? [0, 1];
@@ -185,7 +195,7 @@ export class Plot {
 		}
 		if (isLarge) {
 			context.textAlign = "left";
-			context.fillText(this.span === MINUTE ? "60 s ago" : "10 min ago", left, height - 5);
+			context.fillText(`${duration(span)} ago`, left, height - 5);
 			context.textAlign = "right";
 			context.fillText(this.isPaused ? "paused" : "now", right, height - 5);
 		} else rule(bottom); // So that a value that has just come is no stray mark.
@@ -225,9 +235,8 @@ export class Plot {
 			points = [];
 			last = null;
 		};
-		for (let index = Math.max(series.indexAt(start) - 1, 0); index < series.count; index += 1) {
+		for (const index of series.within(start, end, 1)) {
 			const time = series.time(index);
-			if (time > end) break;
 			const value = series.value(row, index);
 			if (!Number.isFinite(value)) {
 				close(time);
@@ -248,9 +257,13 @@ export class Plot {
 	#tellRange(limits) {
 		if (!this.#isLarge) return;
 		const say = (value) => shown(value, "float", this.element.unit, this.decimals).join(" ").trim();
-		const time = this.span === MINUTE ? "this minute" : "these ten minutes";
-		setText(this.range, limits ? `Least ${say(limits[0])}, greatest ${say(limits[1])} in ${time}` : "No values yet");
+		setText(this.range, limits ? `Least ${say(limits[0])}, greatest ${say(limits[1])} in the last ${this.span}` : "No values yet");
 	}
+}
+
+function duration(time) {
+	const minutes = time / MINUTE;
+	return minutes < 2 ? `${Math.round(time / 1000)} s` : minutes < 120 ? `${Math.round(minutes)} min` : `${Math.round(minutes / 60)} h`;
 }
 
 // A cell of a CSV file; a name that a spreadsheet would take for a formula is made text.

@@ -1,10 +1,10 @@
-// What cannot be set here: a value with its unit, and a plot of its last minute.
+// What cannot be set here: a value with its unit, and a plot of its last values.
 
 import { nameOf } from "./control.js";
-import { button, icon, make, setText, span, uniqueId } from "./dom.js";
+import { button, icon, make, select, setText, span, uniqueId } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { Picture } from "./picture.js";
-import { Plot } from "./plot.js";
+import { Plot, SPANS } from "./plot.js";
 import { isPlotted } from "./store.js";
 import { axes, choiceName, exact, inWords, isNumber, shown, toNumber } from "./values.js";
 
@@ -12,20 +12,20 @@ export class Reading {
 	#value;
 	#render = () => this.#show();
 
-	constructor(element, service, clock) {
+	constructor(element, service, store) {
 		this.element = element;
 		this.decimals = service.decimals(element);
-		this.node = make("div", { class: "element reading", "data-type": element.type });
-		const name = nameOf(element);
+		const head = make("div", { class: "head" }, nameOf(element));
+		this.node = make("div", { class: "element reading", "data-type": element.type }, head);
 		if (element.type === "data") {
 			this.picture = new Picture(element);
-			this.node.append(make("div", { class: "head" }, name), this.picture.node);
+			this.node.append(this.picture.node);
 			return;
 		}
 		if (element.type === "float4x4") {
-			this.cells = Array.from({ length: 16 }, () => make("td", { text: "—" }));
-			const rows = [0, 1, 2, 3].map((row) => make("tr", {}, ...this.cells.slice(row * 4, row * 4 + 4)));
-			this.node.append(make("div", { class: "head" }, name), make("table", { "aria-label": element.name }, make("tbody", {}, ...rows)));
+			this.parts = Array.from({ length: 16 }, () => make("td", { text: "—" }));
+			const rows = [0, 4, 8, 12].map((first) => make("tr", {}, ...this.parts.slice(first, first + 4)));
+			this.node.append(make("table", { "aria-label": element.name }, make("tbody", {}, ...rows)));
 			return;
 		}
 		this.text = span("value", "—");
@@ -42,12 +42,9 @@ export class Reading {
 			amount.append(this.text);
 		}
 		amount.append(this.unit);
-		if (!isPlotted(element)) {
-			if (element.type === "string") this.text.classList.add("words");
-			this.node.append(make("div", { class: "head" }, name, amount));
-			return;
-		}
-		this.#plot(name, amount, service.series(element), clock);
+		head.append(amount);
+		if (element.type === "string") this.text.classList.add("words");
+		if (isPlotted(element)) this.#plot(head, service, store);
 	}
 
 	receive(value) {
@@ -65,35 +62,31 @@ export class Reading {
 	}
 
 	// The plot is small until its head is tapped; then it has axes and tools.
-	#plot(name, amount, series, clock) {
+	#plot(head, service, store) {
 		const { element } = this;
 		const names = axes(element.type)?.map((axis) => `${element.name} ${axis}`) ?? [element.name];
-		this.plot = new Plot(element, series, clock, names, this.decimals);
+		this.plot = new Plot(element, service.series(element), store.now, names, this.decimals, (seconds) => store.askForPast(service, element, seconds));
 		const id = uniqueId("plot");
 		const pause = button("tool", "Pause", () => {
 			this.plot.pause(!this.plot.isPaused);
 			pause.setAttribute("aria-pressed", this.plot.isPaused);
 		}, { "aria-pressed": "false" });
-		const zoom = button("tool", "10 minutes", () => {
-			this.plot.zoom(this.plot.span === 60_000 ? 600_000 : 60_000);
-			zoom.setAttribute("aria-pressed", this.plot.span !== 60_000);
-		}, { "aria-pressed": "false" });
-		const table = button("tool", "Save CSV", () => this.plot.saveTable());
-		const picture = button("tool", "Save PNG", () => this.plot.savePicture());
+		const spans = Object.keys(SPANS).slice(0, element.history ? 4 : 2).map((each) => [each, `Last ${each}`]);
+		const zoom = select(undefined, "Time shown", spans, this.plot.span, (each) => this.plot.zoom(each));
 		const tools = make("div", { class: "tools", id, role: "group", "aria-label": `Plot of ${element.name}`, hidden: true },
-			this.plot.range, make("div", { class: "tool-row" }, pause, zoom, table, picture));
+			this.plot.range, make("div", { class: "tool-row" }, pause, zoom,
+				button("tool", "Save CSV", () => this.plot.saveTable()), button("tool", "Save PNG", () => this.plot.savePicture())));
 		const expand = button("expand", undefined, undefined, { "aria-expanded": "false", "aria-controls": id });
 		expand.append(icon("chevron"), span("aside", `Plot of ${element.name}`));
-		const toggle = () => {
+		expand.onclick = this.plot.canvas.onclick = () => {
 			const isLarge = tools.hidden;
 			tools.hidden = !isLarge;
 			expand.setAttribute("aria-expanded", isLarge);
 			this.node.classList.toggle("wide", isLarge);
 			this.plot.enlarge(isLarge);
 		};
-		expand.onclick = toggle;
-		this.plot.canvas.onclick = toggle;
-		this.node.append(make("div", { class: "head" }, name, amount, expand), this.plot.canvas, tools);
+		head.append(expand);
+		this.node.append(this.plot.canvas, tools);
 	}
 
 	#show() {
@@ -102,11 +95,9 @@ export class Reading {
 		if (value === undefined) return;
 		// All parts of a vector have the same decimals.
 		if (Array.isArray(value)) for (const each of value) this.decimals.of(toNumber(each));
-		if (this.cells) {
-			this.cells.forEach((cell, index) => setText(cell, shown(value[index], "float", "", this.decimals)[0]));
-		} else if (this.parts) {
+		if (this.parts) {
 			this.parts.forEach((part, index) => setText(part, shown(value[index], "float", "", this.decimals)[0]));
-			setText(this.unit, element.unit ?? "");
+			if (this.unit) setText(this.unit, element.unit ?? "");
 		} else if (element.choices) {
 			setText(this.text, choiceName(element, value));
 		} else if (isNumber(element.type)) {

@@ -1,53 +1,68 @@
-// What an element's values were in the last ten minutes, for its plot.
+// What an element's values were, for its plot.
 
-const LONGEST = 600_000;
+import { axes, toNumber } from "./values.js";
+
 const CAPACITY = 16_384;
 
-// A ring of times and of values, one row per component. Times are the page's clock in milliseconds.
+// Times and values, one row per component. Times are the page's clock in milliseconds.
 export class Series {
-	#times = new Float64Array(256);
+	#times = [];
 	#rows;
-	#first = 0;
 	#least = 0;
-	count = 0;
+	// For how long values are kept, in milliseconds.
+	longest = 600_000;
 
-	constructor(width) {
-		this.#rows = Array.from({ length: width }, () => new Float64Array(256));
+	constructor({ type }) {
+		this.type = type;
+		this.#rows = (axes(type) ?? [type]).map(() => []);
 	}
+
+	// There are too many values: the oldest are forgotten.
+	onFull() {}
 
 	get width() {
 		return this.#rows.length;
 	}
 
+	get count() {
+		return this.#times.length;
+	}
+
 	time(index) {
-		return this.#times[(this.#first + index) % this.#times.length];
+		return this.#times[index];
 	}
 
 	value(row, index) {
-		return this.#rows[row][(this.#first + index) % this.#times.length];
+		return this.#rows[row][index];
 	}
 
-	// Adds numbers, one per row. Values of one time replace each other; none are kept for over ten minutes.
+	// Adds numbers, one per row. Values of one time replace each other.
 	add(when, numbers) {
 		const time = Math.max(when, this.#least);
-		const isNew = this.count === 0 || time > this.time(this.count - 1);
-		if (isNew) {
-			while (this.count > 0 && time - this.time(0) > LONGEST) this.#forget();
-			if (this.count === this.#times.length) {
-				if (this.count < CAPACITY) this.#grow();
-				else this.#forget();
-			}
-			this.count += 1;
-		}
-		const place = (this.#first + this.count - 1) % this.#times.length;
-		if (isNew) this.#times[place] = time;
-		this.#rows.forEach((row, index) => { row[place] = numbers[index]; });
+		if (!(time <= this.#times.at(-1))) this.#times.push(time);
+		this.#rows.forEach((row, each) => { row[this.count - 1] = numbers[each]; });
+		const isFull = this.count > CAPACITY;
+		this.#forget(isFull ? CAPACITY / 8 : this.indexAt(time - this.longest));
+		if (isFull) this.onFull();
+	}
+
+	// Puts what the service has kept in front of what came since then: ages and numbers, or an age alone where values are missing.
+	fill(time, past) {
+		const times = past.map(([age]) => time - age);
+		this.#forget(this.indexAt(times.at(-1) + 1));
+		this.#times = [...times, ...this.#times];
+		this.#rows = this.#rows.map((row, each) => [...past.map((numbers) => toNumber(numbers[each + 1])), ...row]);
 	}
 
 	// Nothing is known from this time on: the line breaks.
 	interrupt(time) {
 		if (this.count > 0 && !Number.isNaN(this.value(0, this.count - 1))) this.add(time, this.#rows.map(() => NaN));
 		this.#least = time + 1;
+	}
+
+	// The indices of the values from one time to another, and of so many before them.
+	*within(start, end, before = 0) {
+		for (let index = Math.max(this.indexAt(start) - before, 0); index < this.count && this.time(index) <= end; index += 1) yield index;
 	}
 
 	// The index of the first value at or after a time.
@@ -62,19 +77,7 @@ export class Series {
 		return low;
 	}
 
-	#forget() {
-		this.#first = (this.#first + 1) % this.#times.length;
-		this.count -= 1;
-	}
-
-	#grow() {
-		const unrolled = (old) => {
-			const grown = new Float64Array(old.length * 2);
-			for (let index = 0; index < this.count; index += 1) grown[index] = old[(this.#first + index) % old.length];
-			return grown;
-		};
-		this.#rows = this.#rows.map(unrolled);
-		this.#times = unrolled(this.#times);
-		this.#first = 0;
+	#forget(count) {
+		if (count) for (const each of [this.#times, ...this.#rows]) each.splice(0, count);
 	}
 }

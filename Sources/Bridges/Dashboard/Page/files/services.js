@@ -127,11 +127,10 @@ export class ServiceList {
 
 	// The telling values: each with its element's name.
 	#tell(item, service) {
-		// An emergency stop tells something while it is on.
-		const known = kindsWithValues.has(service.info.state)
+		// An emergency stop comes first, and tells something while it is on.
+		const known = ["connected", "connecting", "away"].includes(service.info.state)
 			? service.info.telling.filter(({ id, kind }) => (kind === "urgent" ? service.telling.get(id) === true : service.telling.has(id))) : [];
-		const isStop = ({ kind }) => kind === "urgent";
-		const shown = [...known.filter(isStop), ...known.filter((element) => !isStop(element)).slice(0, 3)];
+		const shown = known.slice(0, known[0]?.kind === "urgent" ? 4 : 3);
 		const ids = shown.map(({ id, name }) => `${id} ${name}`).join();
 		if (ids !== item.ids) {
 			item.ids = ids;
@@ -161,5 +160,3 @@ export class ServiceList {
 		links[links.indexOf(document.activeElement) + step]?.focus();
 	}
 }
-
-const kindsWithValues = new Set(["connected", "connecting", "away"]);

@@ -2,7 +2,7 @@
 // -1 to 1 (or from 0 to 1 where it is not `isCentred`), and calls `tell(values)`; undefined where a finger was lifted. What
 // `start(tell, title, first)` returns is shown; `first` is the element's value as the source would tell it, if it is known.
 
-import { button, make, span } from "./dom.js";
+import { button, make, percent, placeIn, span } from "./dom.js";
 import { nextFrame } from "./frame.js";
 import { followHold } from "./hold.js";
 
@@ -53,7 +53,7 @@ class Sensor {
 class Pad {
 	isCentred = true;
 	axes = ["to the right", "up"];
-	#fingers = [];
+	#fingers;
 
 	constructor(id, name, text, count) {
 		Object.assign(this, { id, name, text, count });
@@ -61,21 +61,21 @@ class Pad {
 
 	start(tell) {
 		const dots = Array.from({ length: this.count }, () => span("dot"));
+		this.#fingers = dots.map(() => undefined);
 		this.node = make("div", { class: "play-pad", role: "img", "aria-label": this.name }, span("cross"), ...dots);
 		for (const dot of dots) dot.hidden = true;
 		const place = (event) => {
 			const index = this.#fingers.indexOf(event.pointerId);
 			if (index < 0) return;
-			const frame = this.node.getBoundingClientRect();
-			const [x, y] = [(event.clientX - frame.left) / frame.width, 1 - (event.clientY - frame.top) / frame.height].map((part) => clamp(part * 2 - 1));
-			dots[index].style.setProperty("--x", `${(x + 1) * 50}%`);
-			dots[index].style.setProperty("--y", `${(y + 1) * 50}%`);
+			const [x, y] = placeIn(this.node, event).map((part) => clamp(part * 2 - 1));
+			dots[index].style.setProperty("--x", percent(x, -1, 1));
+			dots[index].style.setProperty("--y", percent(y, -1, 1));
 			// The last finger that this source follows is the one that it tells.
 			if (index === this.count - 1) tell([x, y]);
 		};
 		this.node.onpointerdown = (event) => {
 			event.preventDefault();
-			const free = Array.from({ length: this.count }, (_, index) => this.#fingers[index]).indexOf(undefined);
+			const free = this.#fingers.indexOf(undefined);
 			if (free < 0) return;
 			this.#fingers[free] = event.pointerId;
 			this.node.setPointerCapture(event.pointerId);
@@ -94,10 +94,6 @@ class Pad {
 			});
 		}
 		return this.node;
-	}
-
-	stop() {
-		this.#fingers = [];
 	}
 }
 
@@ -122,8 +118,6 @@ class Fader {
 		};
 		return node;
 	}
-
-	stop() {}
 }
 
 class Key {
@@ -146,8 +140,6 @@ class Key {
 		else node.onclick = () => press(node.getAttribute("aria-pressed") !== "true");
 		return node;
 	}
-
-	stop() {}
 }
 
 const GRAVITY = 9.81;

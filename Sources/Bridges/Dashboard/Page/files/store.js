@@ -59,28 +59,29 @@ class Service {
 
 	// How many decimals an element's values are shown with, in the list and in the panel.
 	decimals(element) {
-		const known = this.#decimals.get(element.id);
-		if (known?.type === element.type) return known;
-		const decimals = new Decimals(element);
-		this.#decimals.set(element.id, decimals);
-		return decimals;
+		return this.#of(element, this.#decimals, Decimals);
 	}
 
 	// What plots an element's values; kept while the service is open.
 	series(element) {
-		const known = this.#series.get(element.id);
-		if (known && known.type === element.type) return known.series;
-		const series = new Series(axes(element.type)?.length ?? 1);
-		this.#series.set(element.id, { type: element.type, series });
-		return series;
+		return this.#of(element, this.#series, Series);
+	}
+
+	#of(element, known, Kind) {
+		if (known.get(element.id)?.type !== element.type) known.set(element.id, new Kind(element));
+		return known.get(element.id);
 	}
 
 	record(id, value, time) {
-		this.#series.get(id)?.series.add(time, [value].flat().map(toNumber));
+		this.#series.get(id)?.add(time, [value].flat().map(toNumber));
+	}
+
+	fill({ id, p }, time) {
+		this.#series.get(id)?.fill(time, p);
 	}
 
 	interrupt(time) {
-		for (const { series } of this.#series.values()) series.interrupt(time);
+		for (const series of this.#series.values()) series.interrupt(time);
 	}
 
 	forgetValues() {
@@ -179,6 +180,11 @@ export class Store {
 		this.#rest = performance.now() + this.#outbox.size * SPACING;
 		for (const message of this.#outbox.values()) this.link.send({ ...message, n: this.link.nextNumber() });
 		this.#outbox.clear();
+	}
+
+	// Asks for the values of the last seconds that a service has kept; returns whether it can.
+	askForPast({ key }, { id }, seconds) {
+		return key !== null && this.link.send({ t: "past", key, id, seconds });
 	}
 
 	// Pairs with a service; resolves to the dashboard's answer.

@@ -30,9 +30,10 @@ export class TextControl extends Control {
 	}
 
 	render(value) {
+		if (this.keyboard) return;
 		// An empty text is a value.
-		if (!this.keyboard) this.input.placeholder = "";
-		if (!this.keyboard && this.input.value !== value) this.input.value = value;
+		this.input.placeholder = "";
+		if (this.input.value !== value) this.input.value = value;
 	}
 
 	enable(isEnabled) {

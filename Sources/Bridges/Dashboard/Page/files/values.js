@@ -1,11 +1,8 @@
 // Elements' types, and values as text.
 
-const WHOLE = {
-	int8: [-(2n ** 7n), 2n ** 7n - 1n], int16: [-(2n ** 15n), 2n ** 15n - 1n],
-	int32: [-(2n ** 31n), 2n ** 31n - 1n], int64: [-(2n ** 63n), 2n ** 63n - 1n],
-	uint8: [0n, 2n ** 8n - 1n], uint16: [0n, 2n ** 16n - 1n],
-	uint32: [0n, 2n ** 32n - 1n], uint64: [0n, 2n ** 64n - 1n],
-};
+const WHOLE = Object.fromEntries([8n, 16n, 32n, 64n].flatMap((bits) => [
+	[`int${bits}`, [-(2n ** (bits - 1n)), 2n ** (bits - 1n) - 1n]], [`uint${bits}`, [0n, 2n ** bits - 1n]],
+]));
 const AXES = { float2: ["x", "y"], float3: ["x", "y", "z"], float4: ["x", "y", "z", "w"] };
 
 export const limits = (type) => WHOLE[type];
@@ -139,9 +136,9 @@ export function stepOf(element, low, high) {
 	return Number((power * [1, 2, 5, 10].find((each) => each * power >= rough * 0.999)).toPrecision(6));
 }
 
-export function hexPrefix(bytes, count = 32) {
-	const start = Array.from(bytes.subarray(0, count), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
-	return bytes.length > count ? `${start} …` : start;
+export function hexPrefix(bytes) {
+	const start = Array.from(bytes.subarray(0, 32), (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+	return bytes.length > 32 ? `${start} …` : start;
 }
 
 export function sizeText(count) {

@@ -1,7 +1,7 @@
 // Vectors that can be set: a pad for two components, faders for three and four.
 
 import { Control } from "./control.js";
-import { make, span } from "./dom.js";
+import { make, percent, placeIn, span } from "./dom.js";
 import { NumberField, Slider } from "./number.js";
 import { axes, inWords, stepOf, toNumber } from "./values.js";
 
@@ -102,9 +102,8 @@ export class PadControl extends VectorControl {
 		const numbers = value.map((each) => toNumber(each) || 0);
 		if (!this.element.range) while (Math.max(...numbers.map(Math.abs)) > this.limit[1]) this.limit = this.limit.map((each) => each * 2);
 		const [low, high] = this.limit;
-		const part = (each) => `${Math.min(Math.max((each - low) / (high - low), 0), 1) * 100}%`;
-		this.dot.style.setProperty("--x", part(numbers[0]));
-		this.dot.style.setProperty("--y", part(numbers[1]));
+		this.dot.style.setProperty("--x", percent(numbers[0], low, high));
+		this.dot.style.setProperty("--y", percent(numbers[1], low, high));
 		this.pad.setAttribute("aria-valuenow", numbers[0]);
 		this.pad.setAttribute("aria-valuetext", inWords(this.element, value[0] === undefined ? undefined : value));
 	}
@@ -116,9 +115,8 @@ export class PadControl extends VectorControl {
 	}
 
 	#follow(event) {
-		const frame = this.pad.getBoundingClientRect();
 		const [low, high] = this.limit;
-		this.#set([(event.clientX - frame.left) / frame.width, 1 - (event.clientY - frame.top) / frame.height].map((part) => low + part * (high - low)));
+		this.#set(placeIn(this.pad, event).map((part) => low + part * (high - low)));
 	}
 
 	#key(event) {
