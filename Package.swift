@@ -86,10 +86,22 @@ let package = Package(
             ],
             path: "Sources/Core/Zeroconf"
         ),
+        // The values that services keep, in memory and in files. Knows no sockets.
+        .target(
+            name: "ElementalHistory",
+            dependencies: [
+                "ElementalSecurity", "ElementalWire", "Support",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Sources/Core/ElementalHistory"
+        ),
         .target(
             name: "Elemental",
             dependencies: [
                 "CLinux",
+                "ElementalHistory",
                 "ElementalSecurity",
                 "ElementalWire",
                 "ReconnectionDelays",
@@ -355,7 +367,8 @@ let package = Package(
         .testTarget(
             name: "CoreTests",
             dependencies: [
-                "ElementalSecurity", "ElementalWire", "QRCode", "Support", "TestSupport", "WireVectors", "Zeroconf",
+                "ElementalHistory", "ElementalSecurity", "ElementalWire", "QRCode", "Support", "TestSupport",
+                "WireVectors", "Zeroconf",
                 "zeroconf-probe",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -186,10 +186,11 @@ field("historyCancelled", ".history.cancelled", "bool", "Needs no answer any mor
 field("historyForm", ".history.form", "uint8", "From", base.DEC, historyForms)
 field("historyCount", ".history.count", "uint32", "Values before the newest", base.DEC)
 field("historyLife", ".history.life", "bytes", "Life")
-field("historyOldest", ".history.oldest", "uint64", "Number of the oldest value", base.DEC)
 field("historyNumber", ".history.number", "uint64", "Number", base.DEC)
 field("historyNext", ".history.next", "uint64", "Number of the next value", base.DEC)
 field("historyCheck", ".history.check", "uint64", "Check", base.HEX)
+field("historyMissing", ".history.missing", "uint64", "Missing values", base.DEC)
+field("historyAtMost", ".history.at_most", "uint64", "Missing values at most", base.DEC)
 field("historyValue", ".history.value", "bytes", "Value")
 field("historyReason", ".history.reason", "uint8", "Reason", base.DEC, historyReasons)
 field("time", ".time", "int64", "Measured at (µs of the sender's clock)", base.DEC)
@@ -1099,6 +1100,12 @@ system[-17] = function(context, item, tvb, offset, length)
     return "time of the next " .. named(context, id - 128)
 end
 
+-- A number of missing values: all bits set if it is not known.
+local function addMissing(item, field, range)
+    local shown = item:add_le(field, range)
+    if range:bytes():tohex() == "FFFFFFFFFFFFFFFF" then shown:append_text(" (not known)") end
+end
+
 local historyFields = {
     function(item, tvb, offset, length)
         if length < 12 then return "it is cut off" end
@@ -1116,13 +1123,14 @@ local historyFields = {
         item:add_le(f.historyCheck, tvb(offset + 36, 8))
     end,
     function(item, tvb, offset, length)
-        if length < 57 then return "it is cut off" end
+        if length < 65 then return "it is cut off" end
         item:add(f.historyLife, tvb(offset + 9, 16))
-        item:add_le(f.historyOldest, tvb(offset + 25, 8))
-        item:add_le(f.historyNumber, tvb(offset + 33, 8))
-        item:add_le(f.historyNext, tvb(offset + 41, 8))
-        item:add_le(f.historyCheck, tvb(offset + 49, 8))
-        local at = 57
+        item:add_le(f.historyNumber, tvb(offset + 25, 8))
+        item:add_le(f.historyNext, tvb(offset + 33, 8))
+        item:add_le(f.historyCheck, tvb(offset + 41, 8))
+        addMissing(item, f.historyMissing, tvb(offset + 49, 8))
+        addMissing(item, f.historyAtMost, tvb(offset + 57, 8))
+        local at = 65
         while at < length do
             local count = at + 12 <= length and tvb(offset + at + 8, 4):le_uint()
             if not count or at + 12 + count > length then return "a value is cut off" end

@@ -10,9 +10,8 @@ import subprocess
 import sys
 from datetime import datetime
 
-from elemental import (Catalogue, ClosedByPeer, ClosedHere, Disconnected, Element, HistoryGap, HistoryLimits, HistoryValue,
-                       InvalidValue, NotAllowed, Reconnection, Service, State, TimedOut, UnknownElement, connect, machine_time,
-                       pair)
+from elemental import (Catalogue, ClosedHere, Disconnected, Element, HistoryGap, HistoryLimits, HistoryValue, InvalidValue,
+                       NotAllowed, Reconnection, Service, ShutDown, State, TimedOut, UnknownElement, connect, machine_time, pair)
 from elemental.clock import FIRST_EXCHANGES
 from elemental.history import MAXIMUM_ANSWER_BYTES, HistoryPosition
 from peers import (CATALOGUE, HELLO, NAME, PING, PONG, UDP_IDENTIFIER, Raw, beside, check, frame, hello, raises, raw_service,
@@ -26,6 +25,7 @@ SPECS = ["1:Count:uint64:ro:history", "2:Fast:uint64:udp:timed:history", "3:Shor
 KEPT = Element(1, "Count", "uint8", access="ro", history=HistoryLimits())
 AGAIN = Reconnection((0, 0.05), forever=True)
 LIFE, OTHER = b"L" * 16, b"O" * 16
+UNKNOWN_TIME, NOT_KNOWN = -1 << 63, (1 << 64) - 1
 
 
 async def take(history, count):
@@ -65,6 +65,7 @@ async def histories(bed, ok):
     await _client(ok, service, state)
     await _reconnection(ok, service, state)
     await _restarted(bed, ok)
+    await _resuming(bed, ok)
     await _own_service(ok)
     await _raw_service(ok)
     await _raw_reconnection(ok)
@@ -343,22 +344,110 @@ async def _reconnection(ok, service, state):
 
 
 async def _restarted(bed, ok):
-    service = await beside(bed.publish, "weather", *SPECS, port=lease())
+    service = await beside(bed.publish, "weather", *SPECS, port=lease(), state="restarted")
     async with connect(service.place, reconnect=AGAIN) as device, connect(service.place) as other:
         write(service, "Count", range(10))
         history, ending = device.history("Count"), other.history("Count")
         old = await take(history, 10)
         check(values(old) == values(await take(ending, 10)) == list(range(10)), "all")
         waiting, failing = (asyncio.ensure_future(following(each)) for each in (history, ending))
+        service.end()
+        await raises(ShutDown, failing)
+        service = await beside(bed.publish, "weather", *SPECS, port=service.port, state="restarted")
+        write(service, "Count", [10])
+        item = await waiting
+        check(item.value == 10 and not item.is_past, f"{item}")
+        found = await rest(device.history("Count", position=old[3].position, follows=False))
+        check(values(found) == list(range(4, 11)), f"{found}")
+        ok("a service whose program was restarted, and has its files: nothing is missing")
+        waiting = asyncio.ensure_future(following(history))
         service.end(signal.SIGKILL)
-        await raises(ClosedByPeer, failing)
-        service = await beside(bed.publish, "weather", *SPECS, port=service.port)
+        service = await beside(bed.publish, "weather", *SPECS, port=service.port, state="restarted")
+        write(service, "Count", [11])
+        gap, item = await waiting, await following(history)
+        check(gap.count is None and gap.at_most and item.value == 11, f"{gap}, {item}")
+        ok("one that was killed: how many values are missing at most is known")
+        waiting = asyncio.ensure_future(following(history))
+        service.end()
+        service = await beside(bed.publish, "weather", *SPECS, port=service.port, state="without files")
         write(service, "Count", [7])
         items = [await waiting, *await take(history, 1)]
         check(items[0] == HistoryGap(None, None) and items[1].value == 7, f"{items}")
         found = await rest(device.history("Count", position=old[3].position, follows=False))
         check(found[0] == HistoryGap(None, None) and values(found[1:]) == [7], f"{found}")
-    ok("a service whose program was restarted: how many values are missing is not known")
+    ok("a service that does not have its files any more: how many values are missing is not known")
+
+
+async def _resuming(bed, ok):
+    """`watch --resume`"""
+    specs = ["1:Count:uint64:ro:history", "5:Plain:uint64", "7:Log:uint8:timed:history"]
+    folder = os.path.join(bed.folder, "resuming")
+    service = await beside(bed.publish, "weather", *specs, port=lease(), state="resumed")
+
+    def watch(*words, name="log"):
+        return bed.program(sys.executable, "-B", "-m", "elemental", "watch", service.place, *words, "--resume", name, "--json",
+                           "--state", folder, state="watcher")
+
+    def told(watching):
+        return [each.get("value", "gap") for each in watching.events() if each["event"] in ("value", "gap")]
+
+    async def ended(*words, status=0, **how):
+        watching = watch(*words, **how)
+        check(await beside(watching.process.wait, patience()) == status, f"{words}: {watching.process.returncode}")
+        watching.end()
+        return watching
+
+    def kept(name="log"):
+        with open(os.path.join(folder, "resume", f"{name}.json")) as file:
+            return json.load(file)
+
+    write(service, "Count", range(1, 11))
+    watching = await ended("Count", "Plain", "--count", "4")
+    check(told(watching) == [1, 2, 3, 4], f"the oldest first: {told(watching)}")
+    position = watching.events("value")[-1]["position"]
+    check(kept() == {"version": 1, "positions": {f"{service.place}/1": position}}, f"{kept()}")
+    modes = [os.stat(os.path.join(folder, each)).st_mode & 0o777 for each in ("resume", "resume/log.json")]
+    check(modes == [0o700, 0o600], f"{modes}")
+    watching = watch("Count", "Plain")
+    position = (await beside(watching.event, "value", element="Count", value=10))["position"]
+    service.write("Plain=7")
+    await beside(watching.event, "value", element="Plain", value=7)
+    check(told(watching) == [5, 6, 7, 8, 9, 10, 7], f"{told(watching)}")
+    await until(lambda: kept()["positions"] == {f"{service.place}/1": position}, "it is written before the end")
+    await beside(watching.end, signal.SIGKILL)
+    write(service, "Count", [11, 12])
+    watching = watch("Count", "--since", "1h")
+    position = (await beside(watching.event, "value", element="Count", value=12))["position"]
+    check(await beside(watching.end) == 0 and told(watching) == [11, 12], f"{told(watching)}")
+    check(kept()["positions"] == {f"{service.place}/1": position}, f"at the end: {kept()}")
+    ok("`watch --resume` goes on behind what it has printed, and prints elements without a history as they come")
+
+    async with connect(service.place) as device:
+        await device.set("Log", 1, at=machine_time() - HOUR)
+        await device.set("Log", 2)
+    watching = await ended("Log", "--since", "30m", "--count", "1", name="late")
+    check(told(watching) == [2], f"the first time with --since: {told(watching)}")
+    service.end()
+    service = await beside(bed.publish, "weather", *specs, port=service.port, state="resumed")
+    write(service, "Count", [13])
+    watching = await ended("Count", "Log", "--count", "3")
+    check(sorted(told(watching)) == [1, 2, 13], f"the service was restarted: {told(watching)}")
+    check(len(kept()["positions"]) == 2 and len(kept("late")["positions"]) == 1, f"{kept()}")
+    service.end()
+    service = await beside(bed.publish, "weather", *specs, port=service.port, state="resumed without files")
+    write(service, "Count", [1, 2])
+    watching = await ended("Count", "--count", "2")
+    check(told(watching) == ["gap", 1, 2] and watching.events("gap")[0]["atMost"] is None, f"another history: {told(watching)}")
+    ok("`watch --resume` begins with --since, goes on after the service was restarted, and tells when it cannot")
+
+    service.write("Plain=8")
+    for words, name, code, parts in ((["Plain"], "log", "notAllowed", ["leave out --resume"]),
+                                     (["Count"], "damaged", "securityError", ["damaged.json", "remove it", "another name"])):
+        with open(os.path.join(folder, "resume/damaged.json"), "w") as file:
+            file.write('{"version": 2}')
+        [error] = (await ended(*words, "--count", "1", name=name, status=1)).events()
+        check(error["code"] == code and all(part in error["message"] for part in parts), f"{error}")
+    ok("`watch --resume` refuses a file that is damaged, and elements of which none has a history")
 
 
 async def _own_service(ok):
@@ -388,9 +477,9 @@ def kept(*items):
     return b"".join(struct.pack("<qI", time, len(data)) + data for time, data in items)
 
 
-def answer(request, first, check, items=(), life=LIFE, oldest=1, token=None, more=0):
-    token = struct.unpack_from("<BQ", request)[1] if token is None else token
-    head = struct.pack("<BQ16sQQQQ", 2, token, life, oldest, first, first + len(items) + more, check)
+def answer(request, first, check, items=(), life=LIFE, missing=(0, 0), more=0):
+    token = struct.unpack_from("<BQ", request)[1]
+    head = struct.pack("<BQ16s5Q", 2, token, life, first, first + len(items) + more, check, *missing)
     return frame(HISTORY, head + kept(*items))
 
 
@@ -455,12 +544,12 @@ async def _raw_service(ok):
         check(asked(request) == (1, 0, 2, b"\xff" * 4), f"all: {request.hex()}")
         whole = answer(request, 1, 0, [(5, b"\1"), (6, b"\2"), (-7, b"\3")])[5:]
         for name, wrong, malformed, unknown in (
-            ("a cut one", whole[:-1], 1, 0), ("a header that is cut", whole[:56], 1, 0), ("nothing", b"", 1, 0),
+            ("a cut one", whole[:-1], 1, 0), ("a header that is cut", whole[:64], 1, 0), ("nothing", b"", 1, 0),
             ("a request", b"\1" + whole[1:], 1, 0), ("another kind", b"\4" + whole[1:], 1, 0),
-            ("an unknown reason", b"\3" + whole[1:9] + b"\7", 1, 0), ("the oldest behind the first",
-             whole[:25] + b"\2" + whole[26:], 1, 0), ("a number that is too great", whole[:40] + b"\x40" + whole[41:], 1, 0),
-            ("a value that is too long", whole[:57] + kept((5, bytes(65_537))), 1, 0),
-            ("one that is too long", whole[:57] + kept((5, bytes(65_536)), (6, b"")), 1, 0),
+            ("an unknown reason", b"\3" + whole[1:9] + b"\7", 1, 0),
+            ("a first number of 0", whole[:25] + b"\0" + whole[26:], 1, 0), ("a number that is too great", whole[:40] + b"\x40" + whole[41:], 1, 0),
+            ("a value that is too long", whole[:65] + kept((5, bytes(65_537))), 1, 0),
+            ("one that is too long", whole[:65] + kept((5, bytes(65_536)), (6, b"")), 1, 0),
             ("one that nobody asked for", b"\2" + b"\xee" * 8 + whole[9:], 0, 1),
             ("a refusal of nothing", b"\3" + b"\xee" * 8 + b"\1", 0, 1),
         ):
@@ -477,9 +566,9 @@ async def _raw_service(ok):
         check(service.count == 0, "it asks only when all is consumed")
         items += await take(history, 1)
         place = HistoryPosition(LIFE, 0, 0)
-        for item, (time, data) in zip(items, ((5, b"\1"), (6, b"\2"), (-7, b"\3"))):
-            place = place.behind(time, data)
-            check(item == HistoryValue(data[0], None, True, str(place)), f"{item}")
+        for number, item in enumerate(items, 1):
+            place = place.behind(bytes([number]))
+            check(item == HistoryValue(number, None, True, str(place)), f"{item}")
         before = counts.unknown
         raw.send(frame(HISTORY, whole))
         await until(lambda: counts.unknown == before + 1, "an answer that comes twice")
@@ -488,27 +577,32 @@ async def _raw_service(ok):
         check(asked(request) == (1, 1, 3, struct.pack("<16sQQ", *place)), f"the place, and a wait: {request.hex()}")
         # Of another length than the type's.
         raw.send(answer(request, 4, place.check, [(8, b"xx"), (9, b"\4")]))
-        place = place.behind(8, b"xx").behind(9, b"\4")
+        place = place.behind(b"xx").behind(b"\4")
         items = [await waiting, *await take(history, 1)]
         check(items == [HistoryGap(1, 1), HistoryValue(4, None, False, str(place))], f"{items}")
         ok("requests and answers to the byte; the check is that of the value")
 
-        number, life = 5, LIFE
-        for first, next_life, gap in ((6, LIFE, None), (8, LIFE, (1, 1)), (1000, LIFE, (991, 991)), (1000, LIFE, (None, None)),
-                                      (1, LIFE, (None, None)), (2, OTHER, (None, None)), ((1 << 62) - 2, OTHER, (1 << 62, 0))):
+        # The past ended in front of the fourth value; where it ends in a history that does not know the position is new.
+        number, life, end = 5, LIFE, 4
+        for first, next_life, missing, gap, more in (
+            (6, LIFE, (0, 0), None, 0), (8, LIFE, (1, 1), (1, 1), 0), (90, LIFE, (NOT_KNOWN, 81), (None, 81), 9),
+            (91, OTHER, (0, 0), None, 9), (99, OTHER, (0, 7), (0, 7), 0), (1, LIFE, (NOT_KNOWN, NOT_KNOWN), (None, None), 5),
+            (4, OTHER, (2, 2), (2, 2), 9), (6, OTHER, (1, 1), (1, 1), 9), (7, OTHER, (0, 0), None, 0),
+            (2, LIFE, (NOT_KNOWN, NOT_KNOWN), (None, None), 0), ((1 << 62) - 2, LIFE, (1 << 61, 1 << 61), (1 << 61, 1 << 61), 0),
+        ):
             waiting = begin()
             request = await service.next()
-            # What is before the fourth value of this life is of the past, however often it comes.
-            waits = 0 if life == LIFE and number < 3 else 1
-            check(asked(request)[1:3] == (waits, 3), f"{request.hex()}")
+            check(asked(request)[1:3] == (number + 1 >= end, 3), f"{number}: {request.hex()}")
             check(struct.unpack_from("<16sQ", request, 12) == (life, number), f"{request.hex()}")
-            raw.send(answer(request, first, 5, [(1, b"\5")], next_life))
+            raw.send(answer(request, first, 5, [(1, b"\5")], next_life, missing, more))
             if gap is not None:
-                missing = await waiting
-                wanted = HistoryGap(*gap) if first < 1 << 60 else HistoryGap(first - number - 1, first - number - 1)
-                check(missing == wanted, f"{first}: {missing}")
+                found = await waiting
+                check(found == HistoryGap(*gap), f"{first}: {found}")
                 waiting = begin()
-            check((await waiting).value == 5, "the value")
+            if gap == (None, None):
+                end = first + 1 + more
+            item = await waiting
+            check((item.value, item.is_past) == (5, first < end), f"{first}: {item}")
             number, life = first, next_life
         longest = bytes(65_536)
         text = device.history("Text", newest=3, follows=False)
@@ -516,7 +610,7 @@ async def _raw_service(ok):
         request = await service.next()
         check(asked(request) == (2, 0, 2, struct.pack("<I", 3)), f"{request.hex()}")
         data = answer(request, 8, 5, [(1, longest)], more=1)
-        check(len(data) == 5 + MAXIMUM_ANSWER_BYTES == 5 + 57 + 12 + 65_536, "the longest answer")
+        check(len(data) == 5 + MAXIMUM_ANSWER_BYTES == 5 + 65 + 12 + 65_536, "the longest answer")
         raw.send(data)
         check((await waiting).value == longest, "the longest value")
         waiting = begin(text)
@@ -524,8 +618,14 @@ async def _raw_service(ok):
         raw.send(frame(HISTORY, b"\3" + request[1:9] + b"\2"))
         check("too many" in str(await raises(NotAllowed, waiting)), "too many requests")
         waiting = asyncio.ensure_future(rest(text))
-        raw.send(answer(await service.next(), 10, 6))
+        raw.send(answer(await service.next(), 10, 6, missing=(1, 1)))
         check(await waiting == [HistoryGap(1, 1)] and await rest(text) == [], "it asks again, and ends")
+        waiting = begin(device.history("Text", newest=0))
+        raw.send(answer(await service.next(), 10, 6))
+        request = await service.next()
+        check(asked(request) == (2, 1, 3, struct.pack("<16sQQ", LIFE, 9, 6)), f"behind the newest: {request.hex()}")
+        raw.send(answer(request, 10, 0, [(1, b"new")]))
+        check((await waiting).value == b"new", "a new value")
         ok("gaps, the longest answer, and a refusal")
 
         await raises(TimedOut, following(device.history("Count", since=machine_time())))
@@ -575,10 +675,13 @@ async def _raw_clocks(ok):
         _, _, form, place = asked(request)
         time, error = struct.unpack("<q", place)[0] / 1e6, device._session.clock.peer.offset(int(machine_time() * 1e9))[1] / 1e9
         check(form == 1 and abs(time - clock.ahead - since) <= error + 2e-6, f"{time} is not {since} ± {error}")
-        service.raws[0].send(answer(request, 9, 5, [(int((since + 5 + clock.ahead) * 1e6), b"\1")], oldest=9))
+        kept = [(int((since + 5 + clock.ahead) * 1e6), b"\1"), (UNKNOWN_TIME, b"\2")]
+        service.raws[0].send(answer(request, 9, 5, kept, missing=(NOT_KNOWN, 8)))
         gap, item = await waiting, await following(history)
         check(gap == HistoryGap(None, 8), f"some of those that were dropped may be of that time: {gap}")
         check(item.value == 1 and measured_at(item.time, since + 5), f"{item}")
+        item = await following(history)
+        check((item.value, item.time) == (2, None), f"a time that is not known: {item}")
         # 64 bits are enough for all times that can be asked for.
         for far in (-4e9, 4e9):
             waiting = asyncio.ensure_future(following(device.history("Count", since=far)))

@@ -14,6 +14,8 @@ from waits import Failure, is_all
 CLIENT, SERVICE = ("10.0.0.1", 40000), ("10.0.0.2", 41000)
 UDP_CLIENT = ("10.0.0.1", 50000)
 FLOAT, DOUBLE, STRING, DATA, BOOL, UINT8, INT64, FLOAT2 = 9, 10, 11, 12, 13, 2, 7, 14
+# With the numbers first, next, check, missing and atMost.
+HISTORY_ANSWER = struct.pack("<BQ16s5Q", 2, 1, bytes(range(16)), 3, 9, 4, 5, 2**64 - 1)
 
 
 def expect(condition, what, *evidence):
@@ -111,8 +113,9 @@ def mistakes(folder, _, ok):
         (0, frame(-18, b"\1" + bytes(10) + b"\1" + bytes(8)), []), (0, frame(-18, b"\1" + bytes(10) + b"\2" + bytes(4)), []),
         (0, frame(-18, b"\1" + bytes(10) + b"\3" + bytes(32)), []), (0, frame(-18, b"\1" + bytes(10) + b"\4"), ["malformed"]),
         (1, frame(-18, b"\1" + bytes(10) + b"\2" + bytes(4)), ["malformed"]), (0, frame(-18, b"\1" + bytes(10)), ["malformed"]),
-        (1, frame(-18, b"\2" + bytes(56)), []), (1, frame(-18, b"\2" + bytes(64) + b"\1\0\0\0x"), []),
-        (1, frame(-18, b"\2" + bytes(64) + b"\2\0\0\0x"), ["malformed"]), (0, frame(-18, b"\2" + bytes(56)), ["malformed"]),
+        (1, frame(-18, HISTORY_ANSWER), []), (1, frame(-18, HISTORY_ANSWER + bytes(8) + b"\1\0\0\0x"), []),
+        (1, frame(-18, HISTORY_ANSWER + bytes(8) + b"\2\0\0\0x"), ["malformed"]), (0, frame(-18, HISTORY_ANSWER), ["malformed"]),
+        (1, frame(-18, HISTORY_ANSWER[:-1]), ["malformed"]),
         (1, frame(-18, b"\3" + bytes(8) + b"\1"), []), (1, frame(-18, b"\3" + bytes(8)), ["malformed"]),
         (1, frame(-18, b"\4" + bytes(8)), ["malformed"]), (1, frame(-18, b"\2"), ["malformed"]),
         (1, frame(-14, bytes(33)), ["unexpected"]), (1, frame(-14, bytes(32)), ["wrong_length"]), (0, frame(-128), ["unknown"]),
@@ -159,6 +162,13 @@ def mistakes(folder, _, ok):
         each = found[first + 1 + place]
         expect(each["complaints"] == complaints, f"complaints of {value[:20].hex()}, {complaints}", each)
     ok(f"{len(cases)} frames, right and wrong")
+
+    answers = fields(path, *(f"elemental.history.{name}" for name in ("number", "next", "check", "missing", "at_most", "value")),
+                     filter="elemental.history.value")
+    expect(answers == [[["3"], ["9"], ["0x0000000000000004"], ["5"], [str(2**64 - 1)], ["78"]]], "an answer's fields", answers)
+    details = tshark(path, "-V", "-Y", "elemental.history.value")
+    expect(f"values at most: {2**64 - 1} (not known)" in details and "values: 5\n" in details, "what is missing", details)
+    ok("the header of an answer with values of the past")
 
     place = first + len(cases)
     for value in invalid:

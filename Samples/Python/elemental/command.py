@@ -24,6 +24,7 @@ from .errors import ElementalError, InvalidValue, NotAllowed
 from .admission import Offer
 from .history import HistoryGap
 from .pairing import pair
+from .resume import Positions, parse_name
 from .service import Client, Service
 from .spec import (format_value, json_line, json_value, parse_element, parse_integer, parse_number, parse_span, parse_value,
                    printable)
@@ -149,6 +150,13 @@ def _seconds(text: str) -> float:
 def _span(text: str) -> float:
     try:
         return parse_span(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _resume(text: str) -> str:
+    try:
+        return parse_name(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -285,6 +293,7 @@ async def _set(arguments: argparse.Namespace, output: Output) -> None:
 
 async def _watch(arguments: argparse.Namespace, output: Output) -> None:
     reconnect = Reconnection((1, 2, 4, 8, 16, 30), forever=True) if arguments.reconnect else False
+    positions = None if arguments.resume is None else Positions(State(arguments.state), arguments.resume)
     async with connect(arguments.target, reconnect=reconnect, **_options(arguments)) as device:
 
         def tell(event: object) -> None:
@@ -297,11 +306,12 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
         wanted = [device.elements.find(each) for each in arguments.names] or [
             each for each in device.elements if each.is_readable
         ]
-        kept = [each for each in wanted if each.history is not None] if arguments.since is not None else []
-        if arguments.since is not None and not kept:
-            raise NotAllowed(f"{device.name} keeps no values of what is watched; leave out --since, or publish the element"
+        option = "--resume" if positions is not None else "--since" if arguments.since is not None else None
+        kept = [each for each in wanted if each.history is not None] if option else []
+        if option and not kept:
+            raise NotAllowed(f"{device.name} keeps no values of what is watched; leave out {option}, or publish the element"
                              " with ':history 24h'")
-        begin = machine_time() - (arguments.since or 0)
+        begin = None if arguments.since is None else machine_time() - arguments.since
         streams = [(element, device.values(element)) for element in wanted if element not in kept]
         left = arguments.count
         done = asyncio.Event()
@@ -320,7 +330,9 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
 
         async def follow_history(element: Element) -> None:
             nonlocal left
-            async for item in device.history(element, since=begin):
+            key = "/".join([*filter(None, _key(device).values()), str(element.id)])
+            position = positions.find(key) if positions is not None else None
+            async for item in device.history(element, since=begin if position is None else None, position=position):
                 if left is not None and left <= 0:
                     return
                 if isinstance(item, HistoryGap):
@@ -329,12 +341,16 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
                 if left is not None:
                     left -= 1
                 output.value(element, item.value, item.time, time.time(), item.position, **_key(device))
+                if positions is not None and not output.is_gone:
+                    positions.note(key, item.position)
                 if left == 0:
                     done.set()
                     return
 
         tasks: List[asyncio.Future[Any]] = [asyncio.ensure_future(follow(*each)) for each in streams]
         tasks += [asyncio.ensure_future(follow_history(each)) for each in kept]
+        if positions is not None:
+            tasks.append(asyncio.ensure_future(_save(positions)))
         finished: asyncio.Future[Any] = asyncio.ensure_future(done.wait())
         try:
             await asyncio.wait([finished, *tasks], return_when=asyncio.FIRST_COMPLETED)
@@ -344,6 +360,15 @@ async def _watch(arguments: argparse.Namespace, output: Output) -> None:
         finally:
             for task in (finished, *tasks):
                 task.cancel()
+            if positions is not None:
+                positions.save()
+
+
+async def _save(positions: Positions) -> None:
+    """Saves them once a second."""
+    while True:
+        await asyncio.sleep(1)
+        await asyncio.get_running_loop().run_in_executor(None, positions.save)
 
 
 async def _publish(arguments: argparse.Namespace, output: Output) -> None:
@@ -497,7 +522,8 @@ def parser() -> argparse.ArgumentParser:
 
     def add_state(command: argparse.ArgumentParser) -> None:
         command.add_argument("--role", choices=["observe", "control", "admin"], default="control")
-        command.add_argument("--state", metavar="DIR", help="the folder of this program's key and paired services")
+        command.add_argument("--state", metavar="DIR",
+                             help="the folder of this program's key, its paired services and the positions of --resume")
 
     command = add("browse", _browse, "show services as they come (+) and go (-)")
     command.add_argument("service", nargs="?", metavar="SERVICE", help="only those of this name")
@@ -516,6 +542,9 @@ def parser() -> argparse.ArgumentParser:
     command.add_argument("--since", type=_span, metavar="TIME",
                          help="begin with the values of that time, such as 90s, 10m, 2h or 1d, of elements that the service"
                          " keeps values of")
+    command.add_argument("--resume", type=_resume, metavar="NAME",
+                         help="go on behind the values that `watch --resume NAME` has printed before; the first time, begin with"
+                         " the oldest value that the service keeps, or with --since")
     command.add_argument("--reconnect", action="store_true", help="connect again when the connection breaks")
     command = add("publish", _publish, "publish a service; lines NAME=VALUE on standard input set its elements")
     command.add_argument("service", metavar="SERVICE")

@@ -60,10 +60,13 @@ class HistoryLimits:
 
 POSITION = struct.Struct("<16sQQ")
 REQUEST = struct.Struct("<BQBBB")
-ANSWER = struct.Struct("<BQ16sQQQQ")
+ANSWER = struct.Struct("<BQ16s5Q")
 REFUSAL = struct.Struct("<BQB")
 KEPT = struct.Struct("<qI")
-"""What precedes a value in an answer: when it was measured, in microseconds of the service's clock, and its length."""
+"""What precedes a value in an answer: when it was measured, in microseconds of the service's clock, and its length.
+
+A time of -2^63 means that it is not known; no clock finds that plausible.
+"""
 
 MAXIMUM_ANSWER_BYTES = ANSWER.size + KEPT.size + 65_536
 """The longest answer, with one value of the maximum length that a history keeps."""
@@ -75,6 +78,7 @@ ALL = (1 << 32) - 1
 _REQUESTED, _ANSWERED, _REFUSED = 1, 2, 3
 _TIME, _NEWEST, _POSITION = 1, 2, 3
 _WAITS = 1
+_NOT_KNOWN = (1 << 64) - 1
 UNKNOWN, TOO_MANY = 1, 2
 """The reasons of a refusal."""
 
@@ -95,7 +99,7 @@ class HistoryPosition(NamedTuple):
     number: int
     """The value's number in that life, from 1; 0 for the place in front of all values."""
     check: int
-    """The hash of that value; 0 if it is not known."""
+    """The FNV-1a hash of that value's bytes; 0 if it is not known."""
 
     @classmethod
     def parse(cls, text: str) -> HistoryPosition:
@@ -111,9 +115,9 @@ class HistoryPosition(NamedTuple):
     def __str__(self) -> str:
         return POSITION.pack(*self).hex()
 
-    def behind(self, time: int, data: bytes) -> HistoryPosition:
+    def behind(self, data: bytes) -> HistoryPosition:
         """The position behind the value that follows."""
-        return HistoryPosition(self.life, self.number + 1, fnv1a(KEPT.pack(time, len(data)) + data))
+        return HistoryPosition(self.life, self.number + 1, fnv1a(data))
 
 
 class Since(NamedTuple):
@@ -143,6 +147,23 @@ def request(token: int, element: int, start: Start, waits: bool) -> bytes:
     return REQUEST.pack(_REQUESTED, token, element, _WAITS if waits else 0, form) + place
 
 
+@dataclass(frozen=True)
+class HistoryGap:
+    """Values that are missing: dropped by the limits, lost when the service's program ended, or too long to be kept."""
+
+    count: Optional[int]
+    """How many; None if that is not known."""
+    at_most: Optional[int]
+    """The maximum; None if that is not known either, because the service does not know the position."""
+
+    @classmethod
+    def decode(cls, missing: int, at_most: int) -> Optional[HistoryGap]:
+        """The gap of an answer, in which all bits set stand for a number that is not known. None if nothing is missing."""
+        if missing == at_most == 0:
+            return None
+        return cls(*(None if each == _NOT_KNOWN else each for each in (missing, at_most)))
+
+
 class HistoryAnswer(NamedTuple):
     """A service's -18."""
 
@@ -150,14 +171,14 @@ class HistoryAnswer(NamedTuple):
     refusal: int
     """Why there are no values; 0 if the request was not refused."""
     life: bytes
-    oldest: int
-    """The number of the oldest value that the service keeps; if it keeps none, of the next one."""
     first: int
     """The number of the first value; if there is none, of the next one."""
     next: int
     """The number of the next value that comes."""
     check: int
-    """Without values the check of the newest one, or 0."""
+    """Without values the check of the newest one; 0 if it is not known."""
+    gap: Optional[HistoryGap]
+    """What is missing between what was asked for and the first value."""
     values: List[Tuple[int, bytes]]
 
     @classmethod
@@ -165,11 +186,11 @@ class HistoryAnswer(NamedTuple):
         """None if it is malformed."""
         if data[:1] == bytes([_REFUSED]) and len(data) >= REFUSAL.size:
             _, token, reason = REFUSAL.unpack_from(data)
-            return cls(token, reason, b"", 0, 0, 0, 0, []) if reason in (UNKNOWN, TOO_MANY) else None
+            return cls(token, reason, b"", 0, 0, 0, None, []) if reason in (UNKNOWN, TOO_MANY) else None
         if data[:1] != bytes([_ANSWERED]) or len(data) < ANSWER.size:
             return None
-        _, token, life, oldest, first, next, check = ANSWER.unpack_from(data)
-        if not 0 < oldest <= first <= next < NUMBER_LIMIT:
+        _, token, life, first, next, check, missing, at_most = ANSWER.unpack_from(data)
+        if not 0 < first <= next < NUMBER_LIMIT:
             return None
         values, place = [], ANSWER.size
         while place < len(data):
@@ -181,7 +202,9 @@ class HistoryAnswer(NamedTuple):
                 return None
             values.append((time, data[place : place + length]))
             place += length
-        return cls(token, 0, life, oldest, first, next, check, values) if len(values) <= next - first else None
+        if len(values) > next - first:
+            return None
+        return cls(token, 0, life, first, next, check, HistoryGap.decode(missing, at_most), values)
 
 
 # The iteration.
@@ -193,21 +216,12 @@ class HistoryValue:
 
     value: Value
     time: Optional[ReceivedTime]
-    """When it was measured; None if the two clocks are not compared."""
+    """When it was measured; None if the two clocks are not compared, or if the service's machine was started since and did
+    not know the time of day."""
     is_past: bool
-    """Whether it came before all that the service kept had been received. Afterwards values come when they are sent."""
+    """Whether it was there when the history was asked for. Afterwards values come when they are sent."""
     position: str
     """Where to continue later, behind this value."""
-
-
-@dataclass(frozen=True)
-class HistoryGap:
-    """Values that are missing: dropped by the limits, lost when the service's program ended, or too long to be kept."""
-
-    count: Optional[int]
-    """How many; None if that is not known."""
-    at_most: Optional[int]
-    """The maximum; None if that is not known either, because the service's program was restarted."""
 
 
 HistoryItem = Union[HistoryValue, HistoryGap]
@@ -225,9 +239,9 @@ class History(AsyncIterator[HistoryItem]):
         self._start = start
         self._follows = follows
         self._items: Deque[HistoryItem] = deque()
-        self._asked: Optional[Tuple[ClientSession, Start, asyncio.Future[HistoryAnswer]]] = None
-        # The past ends with what there was when the history was asked for first.
-        self._past_end: Optional[Tuple[bytes, int]] = None
+        self._asked: Optional[Tuple[ClientSession, asyncio.Future[HistoryAnswer]]] = None
+        # The past ends before this number: with what there was when the history was asked for first.
+        self._past_end: Optional[int] = None
         self._is_past = True
         self._is_over = False
         self._is_read = False
@@ -260,16 +274,15 @@ class History(AsyncIterator[HistoryItem]):
                     self._asked = None
                     start = await self._start_at(session)
                     waits = self._follows and not self._is_past
-                    self._asked = session, start, session.ask_history(self._element.id, start, waits)
-                _, start, asked = self._asked
+                    self._asked = session, session.ask_history(self._element.id, start, waits)
                 # A read that is cancelled, by a timeout for example, leaves its request to the next one.
-                answer = await asyncio.shield(asked)
+                answer = await asyncio.shield(self._asked[1])
             except Disconnected:
                 if session.is_open:
                     raise
             else:
                 self._asked = None
-                self._take(session, start, answer)
+                self._take(session, answer)
                 return
 
     async def _start_at(self, session: ClientSession) -> Start:
@@ -280,23 +293,23 @@ class History(AsyncIterator[HistoryItem]):
             return Since(await session.peer_time(self._start.time))
         return self._start
 
-    def _take(self, session: ClientSession, start: Start, answer: HistoryAnswer) -> None:
+    def _take(self, session: ClientSession, answer: HistoryAnswer) -> None:
         if answer.refusal == TOO_MANY:
             raise NotAllowed(f"{self._device.name} has too many requests of this client")
         if answer.refusal:
             raise NotAllowed(f"{self._device.name} keeps no values of {self._element.name!r} for this client")
-        gap = _gap(start, answer)
-        if gap is not None:
-            self._items.append(gap)
-        if self._past_end is None or self._past_end[0] != answer.life:
-            self._past_end = answer.life, answer.next
-        end = self._past_end[1]
+        if answer.gap is not None:
+            self._items.append(answer.gap)
+        # Numbers of a position that the service does not know are those of another history.
+        if self._past_end is None or answer.gap == HistoryGap(None, None):
+            self._past_end = answer.next
+        end = self._past_end
         position = HistoryPosition(answer.life, answer.first - 1, answer.check)
         for time, data in answer.values:
             is_past = position.number + 1 < end
             if not (is_past or self._follows):
                 break
-            position = position.behind(time, data)
+            position = position.behind(data)
             try:
                 value = self._element.value_type.decode(data)
             except InvalidValue:
@@ -306,16 +319,3 @@ class History(AsyncIterator[HistoryItem]):
         self._is_past = position.number + 1 < end
         self._is_over = not (self._is_past or self._follows)
         self._start = position
-
-
-def _gap(start: Start, answer: HistoryAnswer) -> Optional[HistoryGap]:
-    """What is missing between what was asked for and the first value of the answer."""
-    if isinstance(start, HistoryPosition):
-        missing = answer.first - start.number - 1
-        if start.life != answer.life or missing < 0:
-            return HistoryGap(None, None)
-        return HistoryGap(missing, missing) if missing else None
-    if isinstance(start, Since) and answer.first == answer.oldest > 1:
-        # Some of those that were dropped may be of the time that was asked for.
-        return HistoryGap(None, answer.oldest - 1)
-    return None

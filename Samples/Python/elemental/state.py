@@ -68,7 +68,7 @@ def default_folder() -> Path:
 
 
 class State:
-    """A folder with `identity.pem` and `trusted.json`.
+    """A folder with `identity.pem`, `trusted.json` and the positions of `watch --resume`.
 
     A file that is damaged, or that others can read, is an error that names it: nothing is made anew in its place. Needs the
     extra "encryption" as soon as there is something to encrypt.
@@ -224,7 +224,7 @@ class State:
     def _write(self, path: Path, content: bytes, is_new: bool = False) -> None:
         """Writes a file as a whole, or not at all."""
         try:
-            descriptor, temporary = tempfile.mkstemp(dir=self.folder)
+            descriptor, temporary = tempfile.mkstemp(dir=path.parent)
             try:
                 with os.fdopen(descriptor, "wb") as file:
                     file.write(content)

@@ -1,5 +1,6 @@
 // One import is enough for programs that publish, find and control: elements, their values and catalogues. The wire
 // format stays in ElementalWire, so that its names (Envelope, Hello) remain free for a user's program.
+@_exported public import class ElementalHistory.ServiceHistories
 @_exported public import struct ElementalSecurity.Ed25519Identity
 @_exported public import struct ElementalSecurity.FileTrustStore
 @_exported public import struct ElementalSecurity.Fingerprint
@@ -24,6 +25,7 @@
 @_exported public import protocol ElementalWire.ElementRepresentable
 @_exported public import enum ElementalWire.ElementType
 @_exported public import enum ElementalWire.ElementValue
+@_exported public import struct ElementalWire.HistoryGap
 @_exported public import struct ElementalWire.HistoryLimits
 @_exported public import struct ElementalWire.HistoryPosition
 @_exported public import struct ElementalWire.JSON

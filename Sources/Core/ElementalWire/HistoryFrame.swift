@@ -10,7 +10,7 @@ public struct HistoryPosition: Sendable, Hashable, LosslessStringConvertible {
     package var life: HistoryLife
     /// The value's number in that life, from 1; 0 for the place in front of all.
     package var number: UInt64
-    /// The value's check, see ``check(_:_:)``; 0 if that is not known.
+    /// The value's check, see ``check(_:)``; 0 if that is not known.
     package var check: UInt64
 
     package init(life: HistoryLife, number: UInt64, check: UInt64) {
@@ -49,17 +49,31 @@ public struct HistoryPosition: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension HistoryPosition {
-    /// The check of a value: the FNV-1a hash of 64 bits of `time Int64 · length UInt32 · bytes`. It is no secret: it tells a
-    /// restored backup from what that was a backup of.
-    package static func check(_ time: Int64, _ value: UnsafeRawBufferPointer) -> UInt64 {
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func add(_ bytes: UnsafeRawBufferPointer) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
-        }
-        withUnsafeBytes(of: time.littleEndian) { add($0) }
-        withUnsafeBytes(of: UInt32(truncatingIfNeeded: value.count).littleEndian) { add($0) }
-        add(value)
-        return hash
+    /// The check of a value: the FNV-1a hash of 64 bits of its bytes. It is no secret: it tells a restored backup from what that
+    /// was a backup of.
+    package static func check(_ value: UnsafeRawBufferPointer) -> UInt64 {
+        value.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}
+
+/// Values of an element's history that are missing: dropped as the limits say, lost with the service's program, or too
+/// long to be kept.
+public struct HistoryGap: Sendable, Hashable {
+    /// How many; `nil` if that is not known.
+    public let count: UInt64?
+    /// The most that it can be; `nil` if that is not known either, because the position is not of this history.
+    public let maximumCount: UInt64?
+
+    package init(count: UInt64?, maximumCount: UInt64?) {
+        (self.count, self.maximumCount) = (count, maximumCount)
+    }
+}
+
+extension HistoryGap {
+    /// As an answer has it: both 0 if nothing is missing, all bits set for a number that is not known.
+    init?(_ count: UInt64, _ maximumCount: UInt64) {
+        if count == 0, maximumCount == 0 { return nil }
+        self.init(count: count == .max ? nil : count, maximumCount: maximumCount == .max ? nil : maximumCount)
     }
 }
 
@@ -73,7 +87,7 @@ package struct HistoryLife: Sendable, Hashable {
 
     package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
 
-    init?(_ reader: inout ByteReader) {
+    package init?(_ reader: inout ByteReader) {
         guard let first = reader.uint64(), let second = reader.uint64() else { return nil }
         (self.first, self.second) = (first, second)
     }
@@ -149,8 +163,8 @@ package struct HistoryRequest: Sendable, Hashable {
 
 /// A service's answer.
 ///
-/// `2 UInt8 · token UInt64 · life, 16 bytes · oldest UInt64 · first UInt64 · next UInt64 · check UInt64`, then per value `time Int64 ·
-/// length UInt32 · bytes`; or `3 UInt8 · token UInt64 · reason UInt8`.
+/// `2 UInt8 · token UInt64 · life, 16 bytes · first UInt64 · next UInt64 · check UInt64 · missing UInt64 · most missing UInt64`, then per
+/// value `time Int64 · length UInt32 · bytes`; or `3 UInt8 · token UInt64 · reason UInt8`.
 package struct HistoryAnswer: Sendable {
     package enum Refusal: UInt8, Sendable {
         /// The element has no history, or the client may not read it.
@@ -162,7 +176,7 @@ package struct HistoryAnswer: Sendable {
     static let kind: UInt8 = 2
     private static let refusalKind: UInt8 = 3
     /// The bytes before the values.
-    package static let headerByteCount = 57
+    package static let headerByteCount = 65
     /// The bytes before a value.
     package static let valueHeaderByteCount = 12
     /// The most bytes: those of a single value, or of several that have ``fullByteCount``.
@@ -170,25 +184,26 @@ package struct HistoryAnswer: Sendable {
         headerByteCount + valueHeaderByteCount + max(HistoryLimits.maximumValueByteCount, fullByteCount)
     /// An answer with values of so many bytes takes no more.
     package static let fullByteCount = 4096
+    /// The time of a value that was kept before the machine was started, if it is not known when that was.
+    package static let unknownTime = Int64.min
 
     package var token: UInt64
     package var refusal: Refusal?
     package var life: HistoryLife
-    /// The number of the oldest value that the service keeps; ``next`` if it keeps none.
-    package var oldest: UInt64
     /// The number of the answer's first value; ``next`` if it has none.
     package var first: UInt64
     /// The number of the next value that comes.
     package var next: UInt64
     /// Without values the check of the newest value, if that is kept; otherwise 0.
     package var check: UInt64 = 0
+    /// What is missing between what was asked for and the first value.
+    package var gap: HistoryGap?
     /// The values, each behind its header.
     package var values: [UInt8]
 
-    package init(token: UInt64, life: HistoryLife, oldest: UInt64, first: UInt64, next: UInt64, values: [UInt8]) {
+    package init(token: UInt64, life: HistoryLife, first: UInt64, next: UInt64, values: [UInt8]) {
         self.token = token
         self.life = life
-        self.oldest = oldest
         self.first = first
         self.next = next
         self.values = values
@@ -199,20 +214,23 @@ package struct HistoryAnswer: Sendable {
         var reader = ByteReader(bytes)
         guard let kind = reader.uint8(), let token = reader.uint64() else { return nil }
         if kind == Self.refusalKind, let reason = reader.uint8(), let refusal = Refusal(rawValue: reason) {
-            self.init(token: token, life: HistoryLife(), oldest: 1, first: 1, next: 1, values: [])
+            self.init(token: token, life: HistoryLife(), first: 1, next: 1, values: [])
             self.refusal = refusal
             return
         }
-        guard kind == Self.kind, let life = HistoryLife(&reader), let oldest = reader.uint64(),
-            let first = reader.uint64(), let next = reader.uint64(), let check = reader.uint64(),
+        guard kind == Self.kind, let life = HistoryLife(&reader), let first = reader.uint64(),
+            let next = reader.uint64(), let check = reader.uint64(), let missing = reader.uint64(),
+            let mostMissing = reader.uint64(),
             // So that numbers never overflow.
-            0 < oldest, oldest <= first, first <= next, next < 1 << 62
+            0 < first, first <= next, next < 1 << 62
         else { return nil }
-        self.init(
-            token: token, life: life, oldest: oldest, first: first, next: next, values: [UInt8](reader.remaining))
+        self.init(token: token, life: life, first: first, next: next, values: [UInt8](reader.remaining))
         self.check = check
+        gap = HistoryGap(missing, mostMissing)
         var count: UInt64 = 0
-        guard forEach({ _, _ in count += 1 }), count <= next - first else { return nil }
+        guard forEach({ _, _ in count += 1 }), count <= next - first,
+            count <= 1 || values.count <= Self.fullByteCount
+        else { return nil }
     }
 
     package static func refusal(_ refusal: Refusal, token: UInt64) -> [UInt8] {
@@ -225,7 +243,10 @@ package struct HistoryAnswer: Sendable {
     package var wireBytes: [UInt8] {
         var bytes = [Self.kind]
         bytes.reserveCapacity(Self.headerByteCount + values.count)
-        for part in [token, life.first, life.second, oldest, first, next, check] { bytes.append(littleEndian: part) }
+        let missing = gap.map { ($0.count ?? .max, $0.maximumCount ?? .max) } ?? (0, 0)
+        for part in [token, life.first, life.second, first, next, check, missing.0, missing.1] {
+            bytes.append(littleEndian: part)
+        }
         return bytes + values
     }
 

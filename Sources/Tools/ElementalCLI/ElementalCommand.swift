@@ -75,7 +75,8 @@ struct ElementalCommand: AsyncParsableCommand {
         version: "1.0.0",
         subcommands: [
             PublishCommand.self, BrowseCommand.self, DescribeCommand.self, GetCommand.self, SetCommand.self,
-            WatchCommand.self, ConnectCommand.self, PairCommand.self, OpenPairingCommand.self, TrustCommand.self,
+            WatchCommand.self, HistoryCommand.self, ConnectCommand.self, PairCommand.self, OpenPairingCommand.self,
+            TrustCommand.self,
             AliasCommand.self, SerialCommand.self, C64Command.self, SignalRCommand.self, MQTTCommand.self,
             OSCCommand.self, DashboardCommand.self, MetricsCommand.self,
             RecordCommand.self, ReplayCommand.self, ExportCommand.self, InfoCommand.self, DoctorCommand.self,

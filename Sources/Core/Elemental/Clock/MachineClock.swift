@@ -1,6 +1,12 @@
 import CLinux
 import ElementalWire
 
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Darwin)
@@ -32,6 +38,17 @@ struct MachineClock: Hashable {
         }
         return UInt32(truncatingIfNeeded: (before - running) / 1_000_000)
     }
+
+    /// Tells this start of the machine from others: 16 bytes.
+    static let start: [UInt8] = {
+        var text: String?
+        #if os(Linux)
+        text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
+        #endif
+        let bytes = text.flatMap { $0.filter(\.isHexDigit)[...].hexadecimalBytes }
+        // Otherwise each start of the program counts for one of the machine.
+        return bytes?.count == 16 ? bytes ?? [] : (0..<16).map { _ in .random(in: 0...255) }
+    }()
 
     /// Only ``time``.
     static var time: Int64 { nanoseconds(elapsed) }

@@ -24,21 +24,13 @@ public enum HistoryItem<Value: Sendable>: Sendable {
 /// A value of an element's history.
 public struct HistoryValue<Value: Sendable>: Sendable {
     public let value: Value
-    /// When it was measured; `nil` if the two clocks are not compared.
+    /// When it was measured; `nil` if the two clocks are not compared, or if the service's machine was started since and
+    /// did not know the time of day.
     public let time: ReceivedTime?
     /// Whether it was there when the history was asked for. Afterwards values come when they are sent.
     public let isPast: Bool
     /// Where to go on later, behind this value.
     public let position: HistoryPosition
-}
-
-/// Values of an element's history that are missing: dropped as the limits say, lost with the service's program, or too
-/// long to be kept.
-public struct HistoryGap: Sendable, Hashable {
-    /// How many; `nil` if that is not known.
-    public let count: UInt64?
-    /// The most that it can be; `nil` if that is not known either, because the service's program was another then.
-    public let maximumCount: UInt64?
 }
 
 /// The values of an element's history and those that follow, as an async sequence: see ``ElementalDevice/history(of:from:follows:)``.
@@ -60,7 +52,7 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
         private var items: [HistoryItem<Value>] = []
         private var index = 0
         /// Where the past ends: with what there was when the history was asked for first.
-        private var pastEnd: (life: HistoryLife, number: UInt64)?
+        private var pastEnd: UInt64?
         private var isPast = true
         private var isOver = false
 
@@ -89,26 +81,27 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
 
         private mutating func ask(isolation: isolated (any Actor)? = #isolation) async throws(ElementalError) {
             let waits = history.follows && !isPast
-            let (answer, start) = try await history.device.ask(
-                for: history.element, from: start, or: history.beginning, waits: waits)
-            take(answer, behind: start)
+            take(
+                try await history.device.ask(
+                    for: history.element, from: start, or: history.beginning, waits: waits))
         }
 
-        private mutating func take(_ answer: HistoryAnswer, behind start: HistoryStart) {
-            (items, index) = (gap(behind: start, answer).map { [.gap($0)] } ?? [], 0)
-            if pastEnd?.life != answer.life { pastEnd = (answer.life, answer.next) }
-            let end = pastEnd?.number ?? 0
+        private mutating func take(_ answer: HistoryAnswer) {
+            (items, index) = (answer.gap.map { [.gap($0)] } ?? [], 0)
+            // Numbers of a position that the service does not know are those of another history.
+            if pastEnd == nil || answer.gap == Self.unknownGap { pastEnd = answer.next }
+            let end = pastEnd ?? 0
             var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
             let state = history.device.state
             answer.forEach { time, bytes in
                 let isPast = position.number + 1 < end
                 guard isPast || history.follows else { return }
                 position.number += 1
-                position.check = HistoryPosition.check(time, bytes)
+                position.check = HistoryPosition.check(bytes)
                 guard let value = history.decode(bytes) else {
                     return items.append(.gap(HistoryGap(count: 1, maximumCount: 1)))
                 }
-                let received = state.withLock { $0.received(time) }
+                let received = time == HistoryAnswer.unknownTime ? nil : state.withLock { $0.received(time) }
                 items.append(.value(HistoryValue(value: value, time: received, isPast: isPast, position: position)))
             }
             isPast = position.number + 1 < end
@@ -116,20 +109,7 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
             self.start = .position(position)
         }
 
-        /// What is missing between what was asked for and the first value of the answer.
-        private func gap(behind start: HistoryStart, _ answer: HistoryAnswer) -> HistoryGap? {
-            switch start {
-            case .position(let position) where position.life != answer.life || answer.first <= position.number:
-                return HistoryGap(count: nil, maximumCount: nil)
-            case .position(let position):
-                let count = answer.first - position.number - 1
-                return count > 0 ? HistoryGap(count: count, maximumCount: count) : nil
-            case .time where answer.first == answer.oldest && answer.oldest > 1:
-                // Some of those that were dropped may be of the time that was asked for.
-                return HistoryGap(count: nil, maximumCount: answer.oldest - 1)
-            case .time, .newest: return nil
-            }
-        }
+        private static var unknownGap: HistoryGap { HistoryGap(count: nil, maximumCount: nil) }
     }
 }
 
@@ -183,17 +163,16 @@ extension ElementalDevice {
         }
     }
 
-    /// - Returns: the answer, and what was asked for.
     fileprivate func ask(
         for element: ElementDefinition, from start: HistoryStart?, or beginning: HistoryBeginning, waits: Bool
-    ) async throws(ElementalError) -> (HistoryAnswer, HistoryStart) {
+    ) async throws(ElementalError) -> HistoryAnswer {
         while true {
             let events = events()
             do throws(ElementalError) {
                 try await waitForHello()
                 // Another connection may be to a machine that was started anew.
                 let start = if let start { start } else { try await self.start(of: beginning) }
-                return (try await askOnce(for: element, from: start, waits: waits), start)
+                return try await askOnce(for: element, from: start, waits: waits)
             } catch {
                 guard error.code == .notConnected, disconnectReason == nil else { throw error }
                 try await waitForReconnection(events)

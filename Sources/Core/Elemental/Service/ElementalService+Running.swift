@@ -1,3 +1,4 @@
+import ElementalHistory
 import ElementalSecurity
 import Support
 import Zeroconf
@@ -62,6 +63,11 @@ extension ElementalService {
                     throw ElementalError(.cancelled, "the service '\(service)' was stopped while it started")
                 }
                 await listener.emit(.listening(port: listener.port))
+                shared.histories.onFailure { [weak self] failure in
+                    self?.listener?.execute {
+                        $0.service.events.emit(failure.map { .historyUnavailable($0) } ?? .historyAvailable)
+                    }
+                }
                 publication?.start()
                 checkRoles()
             } catch {
@@ -101,6 +107,7 @@ extension ElementalService {
             await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
         }
         await listener.close(reason)
+        await shared.histories.synchronise()
         _ = await isWithdrawn
         state.withLock { $0 = State() }
         await listener.emit(.stopped)

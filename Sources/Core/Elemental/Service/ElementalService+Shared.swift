@@ -1,3 +1,4 @@
+import ElementalHistory
 import ElementalWire
 import Support
 import Zeroconf
@@ -16,7 +17,7 @@ extension ElementalService {
         let txt: Locked<[String: String]>
         let security: Locked<SecurityEntries>
         let failure = Locked<ElementalError?>(nil)
-        let histories = ServiceHistories()
+        let histories: ServiceHistories
 
         init(name: String, displayName: String, elements: ElementCatalogue, configuration: ServiceConfiguration) {
             self.name = name
@@ -24,6 +25,7 @@ extension ElementalService {
             var configuration = configuration
             configuration.logger = configuration.logger.printable
             self.configuration = configuration
+            histories = configuration.histories ?? ServiceHistories()
             current = Locked(CurrentValues(ElementTable(elements), under: configuration.security.policy))
             txt = Locked(configuration.txt)
             security = Locked(SecurityEntries(configuration.security))

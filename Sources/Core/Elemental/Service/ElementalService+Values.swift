@@ -1,3 +1,4 @@
+import ElementalHistory
 public import ElementalWire
 
 extension ElementalService {
@@ -167,7 +168,8 @@ extension ElementalService {
             }
             if time != nil || current.hasTimes { current.setTime(of: element.id, time) }
             if let kept = current.table.kept, let element = kept[Int(element.id)], let limits = element.history {
-                shared.histories.append(element, limits, bytes, at: time ?? measured, now: now)
+                shared.histories.append(
+                    element, limits, bytes, at: (time ?? measured)?.microseconds, now: now?.microseconds)
             }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in

@@ -1,3 +1,4 @@
+public import ElementalHistory
 public import Logging
 public import NIOCore
 import NIOPosix
@@ -26,6 +27,8 @@ public struct ServiceConfiguration: Sendable {
     public var maximumIncompleteByteCount: Int
     /// Limits on the resources that one connection may use.
     public var limits: DeviceLimits
+    /// Where the values of elements with a history are kept; `nil` for in memory. One service uses them at a time.
+    public var histories: ServiceHistories?
     /// What the event loop does between values. Each end of a connection decides for itself.
     public var latency: Latency
     /// The group that provides the service's single event loop, on which all its handlers run.
@@ -41,7 +44,7 @@ public struct ServiceConfiguration: Sendable {
         port: Int = 0, address: String? = nil, allowsUDP: Bool = true, security: ServiceSecurity = .open,
         isPublished: Bool = true, txt: [String: String] = [:], maximumDeviceCount: Int = 1024,
         maximumDeviceCountPerAddress: Int = 256, maximumIncompleteByteCount: Int = 256 * 1024 * 1024,
-        limits: DeviceLimits = DeviceLimits(), latency: Latency = .standard,
+        limits: DeviceLimits = DeviceLimits(), histories: ServiceHistories? = nil, latency: Latency = .standard,
         eventLoopGroup: (any EventLoopGroup)? = nil,
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
     ) {
@@ -55,6 +58,7 @@ public struct ServiceConfiguration: Sendable {
         self.maximumDeviceCountPerAddress = maximumDeviceCountPerAddress
         self.maximumIncompleteByteCount = maximumIncompleteByteCount
         self.limits = limits
+        self.histories = histories
         self.latency = latency
         self.eventLoopGroup = eventLoopGroup ?? MultiThreadedEventLoopGroup.singleton
         self.logger = logger

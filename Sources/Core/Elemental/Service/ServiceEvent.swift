@@ -22,6 +22,11 @@ public enum ServiceEvent: Sendable {
     case trustUnavailable(ElementalError)
     /// The store of trusted clients can be read again.
     case trustAvailable
+    /// Values of elements with a history can no longer be written to files. The service goes on with those in memory and tries
+    /// again every minute. The message says what to do.
+    case historyUnavailable(SecurityError)
+    /// The values can be written again. Those that were kept in memory meanwhile are.
+    case historyAvailable
     /// The service stops because it cannot go on, for instance because its identity was replaced.
     /// ``ElementalService/run()`` throws the same error.
     case failed(ElementalError)
@@ -45,6 +50,8 @@ extension ServiceEvent: CustomStringConvertible {
         case .pairing(let event): "\(event)"
         case .trustUnavailable(let error): "trusts nobody: \(error)"
         case .trustAvailable: "whom it trusts can be read again"
+        case .historyUnavailable(let error): "values are not kept in files: \(error)"
+        case .historyAvailable: "values are kept in files again"
         case .failed(let error): "failed: \(error)"
         case .stopped: "stopped"
         }

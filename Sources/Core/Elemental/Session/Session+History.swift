@@ -1,3 +1,4 @@
+import ElementalHistory
 import ElementalWire
 import NIOCore
 

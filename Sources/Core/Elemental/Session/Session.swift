@@ -1,3 +1,4 @@
+import ElementalHistory
 import ElementalSecurity
 import ElementalWire
 import Logging

@@ -54,7 +54,10 @@ struct FileDescriptor: ~Copyable {
     /// Writes all bytes, and waits until they are on the disk.
     ///
     /// - Returns: `false` if the system reported an error, which is in `errno`.
-    func write(_ bytes: [UInt8]) -> Bool { Self.writeAll(bytes) { writeOnce($0) } && synchronise() }
+    func write(_ bytes: [UInt8]) -> Bool { append(bytes) && synchronise() }
+
+    /// The same without waiting for the disk.
+    func append(_ bytes: [UInt8]) -> Bool { Self.writeAll(bytes) { writeOnce($0) } }
 
     /// Writes all bytes with calls that may each write fewer than they are given.
     ///

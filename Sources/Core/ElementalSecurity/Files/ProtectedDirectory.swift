@@ -10,9 +10,9 @@ import Darwin
 ///
 /// Files are opened relative to the directory, never through symbolic links, and checked after they were opened: what is
 /// checked is what is read. They are replaced whole: a reader sees the old contents or the new.
-struct ProtectedDirectory: ~Copyable {
+package struct ProtectedDirectory: ~Copyable {
     /// The path, for messages.
-    let path: String
+    package let path: String
     private let descriptor: FileDescriptor
     private let owner: (user: uid_t, group: gid_t)
 
@@ -26,7 +26,7 @@ struct ProtectedDirectory: ~Copyable {
     /// - Returns: `nil` if there is none.
     /// - Throws: ``SecurityError/Code/insecure`` if it belongs to another user, or others may write to it. Root may use
     ///   anybody's: what it writes then belongs to that user.
-    static func open(_ path: String) throws(SecurityError) -> ProtectedDirectory? {
+    package static func open(_ path: String) throws(SecurityError) -> ProtectedDirectory? {
         let number = openDirectory(path)
         guard number >= 0 else {
             if errno == ENOENT { return nil }
@@ -37,7 +37,7 @@ struct ProtectedDirectory: ~Copyable {
 
     /// Creates a directory for its owner alone, and those above it that are missing. As root it belongs to the owner of
     /// the directory above it.
-    static func create(_ path: String) throws(SecurityError) -> ProtectedDirectory {
+    package static func create(_ path: String) throws(SecurityError) -> ProtectedDirectory {
         try makeDirectory(path)
         guard let directory = try open(path) else { throw .file(path, cannot: "open the directory", ENOENT) }
         return directory
@@ -106,7 +106,7 @@ struct ProtectedDirectory: ~Copyable {
     /// - Returns: `nil` if there is none.
     /// - Throws: ``SecurityError/Code/insecure`` if it belongs to somebody else, others may read it, or it is not a file;
     ///   ``SecurityError/Code/corrupt`` if it is empty or larger than `limit`.
-    func read(_ name: String, limit: Int) throws(SecurityError) -> [UInt8]? {
+    package func read(_ name: String, limit: Int) throws(SecurityError) -> [UInt8]? {
         // Not blocking: it could be a named pipe.
         let number = openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else {
@@ -121,6 +121,40 @@ struct ProtectedDirectory: ~Copyable {
         }
         guard !bytes.isEmpty else { throw SecurityError(.corrupt, "\(path(of: name)) is empty") }
         return bytes
+    }
+
+    /// The names of all files, in no order.
+    package func names() throws(SecurityError) -> [String] {
+        // Not of the descriptor itself, whose place in the list all would share.
+        let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard number >= 0, let list = fdopendir(number) else { throw .file(path, cannot: "list", errno) }
+        defer { closedir(list) }
+        var names: [String] = []
+        while let entry = readdir(list) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Opens a file to append to it, or creates it.
+    package func append(to name: String) throws(SecurityError) -> AppendedFile {
+        let number = openat(
+            descriptor.number, name,
+            O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o600)
+        guard number >= 0 else { throw .file(path(of: name), cannot: "write", errno) }
+        let file = FileDescriptor(number)
+        guard keepOwner(file) else { throw .file(path(of: name), cannot: "write", errno) }
+        try check(file, name)
+        guard let status = file.status() else { throw .file(path(of: name), cannot: "look at", errno) }
+        return AppendedFile(path(of: name), file, byteCount: Int(status.st_size))
+    }
+
+    /// Waits until it is on the disk which files there are.
+    package func synchronise() throws(SecurityError) {
+        guard descriptor.synchronise() else { throw .file(path, cannot: "write", errno) }
     }
 
     private func check(_ file: borrowing FileDescriptor, _ name: String) throws(SecurityError) {
@@ -161,11 +195,16 @@ struct ProtectedDirectory: ~Copyable {
     }
 
     /// Removes a file, if it is there. Call it only with the lock.
-    func remove(_ name: String) throws(SecurityError) {
+    package func remove(_ name: String) throws(SecurityError) {
+        try unlink(name)
+        try synchronise(name)
+    }
+
+    /// The same without waiting for the disk.
+    package func unlink(_ name: String) throws(SecurityError) {
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
             throw .file(path(of: name), cannot: "remove", errno)
         }
-        try synchronise(name)
     }
 
     private func writeTemporary(_ name: String, _ bytes: [UInt8]) throws(SecurityError) -> String {
@@ -203,7 +242,7 @@ struct ProtectedDirectory: ~Copyable {
     /// Waits until no other process and no other thread has the lock of that name, and takes it.
     ///
     /// - Throws: ``SecurityError/Code/locked`` if it is not free in time.
-    func lock(_ name: String, timeout: Duration) throws(SecurityError) -> FileLock {
+    package func lock(_ name: String, timeout: Duration) throws(SecurityError) -> FileLock {
         let number = openat(
             descriptor.number, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
         guard number >= 0 else { throw .file(path(of: name), cannot: "lock", errno) }
@@ -224,13 +263,13 @@ struct ProtectedDirectory: ~Copyable {
 }
 
 /// A lock that is held until it is released.
-struct FileLock: ~Copyable {
+package struct FileLock: ~Copyable {
     private let file: FileDescriptor
 
     fileprivate init(_ file: consuming FileDescriptor) { self.file = file }
 
     /// Call it in a `defer`: that also keeps the file open until then.
-    func release() { _ = flock(file.number, LOCK_UN) }
+    package func release() { _ = flock(file.number, LOCK_UN) }
 }
 
 extension StringProtocol {

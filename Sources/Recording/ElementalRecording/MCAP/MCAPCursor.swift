@@ -1,4 +1,5 @@
 internal import ElementalWire
+internal import Support
 
 /// Reads the records of an MCAP file one after the other, those in chunks too. It blocks.
 ///

@@ -24,6 +24,9 @@ struct PublishCommand: ReportingCommand {
               udp           values travel in datagrams
               latest        only the newest unsent value is kept
               ro, wo        read-only, write-only for clients
+              timed         values carry the time at which they were measured
+              history L     values are kept for clients that ask for them later, at most
+                            so long, so many or so many bytes: history 24h 1000 4MB
               momentary     a push button: a bool that is on while somebody holds it
               urgent        an emergency stop: a bool that pages show first and large
               readers ROLE  the least role that reads it: plain (the default), observe,
@@ -54,6 +57,11 @@ struct PublishCommand: ReportingCommand {
             on and gets each value as a line. A command that takes longer than 10 seconds to read or write is ended.
 
               $ elemental publish pi --from pi.elements
+
+            Values of elements with a history are kept in files in the directory of --state, which outlast this program: a             value is written within a second, and forced onto the disk within ten, which is what a power failure may lose.             'elemental history clear' removes them.
+
+              $ elemental publish weather \\
+                  --element '1:Temperature:float:ro:timed:history 24h'
             """)
 
     @Argument(help: "The service's name, 2 to 15 letters, digits, hyphens and underscores, such as robot.")
@@ -80,6 +88,8 @@ struct PublishCommand: ReportingCommand {
         help: ArgumentHelp(
             "An entry of the TXT record, which browsers show; may be given several times.", valueName: "key=value"))
     var txt: [String] = []
+
+    @OptionGroup var history: HistoryOptions
 
     @Flag(help: "Keep running after the end of the input, until Ctrl-C or SIGTERM.")
     var stay = false
@@ -109,7 +119,8 @@ struct PublishCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         if let from { return try await perform(from, console) }
-        let made = try await makeService(specs, port: hosting.service.port, console)
+        let histories = try await history.open(service, for: specs, hosting.admission.state, console)
+        let made = try await makeService(specs, histories, port: hosting.service.port, console)
         try await made.host.run { [stay] in
             let input = InputLines()
             var backlog = Backlog()
@@ -123,8 +134,13 @@ struct PublishCommand: ReportingCommand {
         let reload = ReloadSignal()
         var script = try await read(path)
         var port = hosting.service.port
+        var histories: ServiceHistories?
         while true {
-            let made = try await makeService(script.entries.map(\.spec), port: port, console)
+            let specs = script.entries.map(\.spec)
+            if histories == nil {
+                histories = try await history.open(service, for: specs, hosting.admission.state, console)
+            }
+            let made = try await makeService(specs, histories, port: port, console)
             let next = Locked<(script: ElementScript, port: Int?)?>(nil)
             let current = script
             try await made.host.run {
@@ -193,13 +209,14 @@ struct PublishCommand: ReportingCommand {
     }
 
     private func makeService(
-        _ specs: [ElementSpec], port: Int, _ console: Console
+        _ specs: [ElementSpec], _ histories: ServiceHistories?, port: Int, _ console: Console
     ) async throws -> (service: ElementalService, host: ServiceHost) {
         var configuration = ServiceConfiguration()
         let security = try await hosting.apply(to: &configuration, of: service, output, console)
         configuration.port = port
         configuration.allowsUDP = !noUDP
         configuration.txt = txtEntries
+        configuration.histories = histories
         let service = ElementalService(
             service, displayName: hosting.service.name, elements: try ElementCatalogue(specs.map(\.definition)),
             configuration: configuration)

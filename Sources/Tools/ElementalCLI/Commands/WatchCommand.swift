@@ -17,7 +17,8 @@ struct WatchCommand: ReportingCommand {
 
             With --since the values of that time come first, of elements whose service keeps them (publish: 'history 24h'): \
             each once and in order, also over a connection that was lost, with the time at which it was measured. What is \
-            missing is told.
+            missing is told. --resume NAME goes on behind the values that 'watch --resume NAME' has printed before, also after \
+            an end in between; the first time it begins with the oldest, or with those of --since.
 
               $ elemental watch robot
               $ elemental watch robot Speed Battery --count 10
@@ -25,6 +26,7 @@ struct WatchCommand: ReportingCommand {
               $ elemental watch robot Speed --for 60 --json | jq -r .value
               $ elemental watch robot --reconnect >> robot.log
               $ elemental watch weather Temperature --since 2h
+              $ elemental watch weather --resume laptop >> weather.log
             """)
 
     @OptionGroup var client: ClientOptions
@@ -43,6 +45,9 @@ struct WatchCommand: ReportingCommand {
     @Option(help: ArgumentHelp("Begin with the values of that time, such as 90s, 10m, 2h or 1d.", valueName: "time"))
     var since: TimeSpan?
 
+    @Option(help: ArgumentHelp("Go on behind the values that were printed under that name.", valueName: "name"))
+    var resume: String?
+
     @OptionGroup var amount: AmountOptions
     @OptionGroup var reconnection: ReconnectOptions
     @OptionGroup var element: ElementOptions
@@ -58,29 +63,48 @@ struct WatchCommand: ReportingCommand {
         if !also.isEmpty, !element.specs.isEmpty {
             throw ValidationError("--element is for one TARGET, without --also")
         }
+        if let resume { try KeptPositions.check(resume) }
     }
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console, amount.work) { [self] in
             let remaining = amount.counter
-            if also.isEmpty {
-                try await watch(client, remaining, console)
-            } else {
-                try await watchAll(remaining, console)
+            let past = try await past
+            try await withCleanup {
+                if also.isEmpty {
+                    try await watch(client, past, remaining, console)
+                } else {
+                    try await watchAll(past, remaining, console)
+                }
+            } cleanup: {
+                await past?.positions?.save(console)
             }
             try amount.expectAll(remaining, of: "values")
         }
     }
 
+    /// Where values of histories begin; `nil` if they are not asked for.
+    private var past: WatchedPast? {
+        get async throws {
+            let now = MeasurementTime.now.microseconds
+            let begin: HistoryBeginning? = since.map {
+                .time(MeasurementTime(microseconds: now - $0.duration.nanoseconds / 1000))
+            }
+            guard let resume else { return begin.map { WatchedPast(begin: $0, positions: nil) } }
+            return WatchedPast(
+                begin: begin ?? .oldest, positions: try await KeptPositions(resume, client.security.state))
+        }
+    }
+
     /// Watches all targets at the same time, and tells of each that fails.
-    private func watchAll(_ remaining: Countdown, _ console: Console) async throws {
+    private func watchAll(_ past: WatchedPast?, _ remaining: Countdown, _ console: Console) async throws {
         let failures = await withTaskGroup(of: (target: Target, failure: CommandFailure)?.self) { group in
             for target in [client.target] + also {
                 var client = client
                 client.target = target
                 group.addTask { [client] in
                     do {
-                        try await watch(client, remaining, console)
+                        try await watch(client, past, remaining, console)
                         return nil
                     } catch {
                         return (target, CommandFailure(error))
@@ -102,7 +126,9 @@ struct WatchCommand: ReportingCommand {
         throw CommandFailure(code, "\(targets) could not be watched to the end")
     }
 
-    private func watch(_ client: ClientOptions, _ remaining: Countdown, _ console: Console) async throws {
+    private func watch(
+        _ client: ClientOptions, _ past: WatchedPast?, _ remaining: Countdown, _ console: Console
+    ) async throws {
         let catalogue = try element.catalogue
         try await client.withClient(output, console, elements: catalogue, isNamed: !also.isEmpty, takesFirst: true) {
             $0.wantsValues = true
@@ -114,7 +140,7 @@ struct WatchCommand: ReportingCommand {
                     group.addTask { try await client.finder?.checkIsOnly() }
                     group.addTask {
                         try await Interruption.limit(to: amount.time?.duration) {
-                            try await client.watch(wanted, since: since?.duration, remaining)
+                            try await client.watch(wanted, past, remaining)
                         }
                     }
                     // The first that fails ends the other.
@@ -148,15 +174,20 @@ struct WatchCommand: ReportingCommand {
     }
 }
 
+/// Where the values begin of elements whose service keeps them.
+struct WatchedPast {
+    /// Of elements without a position.
+    let begin: HistoryBeginning
+    let positions: KeptPositions?
+}
+
 extension Client {
     /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
     ///
-    /// - Parameter time: how far back the values begin of elements whose service keeps them; `nil` for new ones only.
-    func watch(_ wanted: Set<Int8>?, since time: Duration?, _ remaining: Countdown) async throws {
+    /// - Parameter past: where the values begin of elements whose service keeps them; `nil` for new ones only.
+    func watch(_ wanted: Set<Int8>?, _ past: WatchedPast?, _ remaining: Countdown) async throws {
         guard let values else { return }
-        let kept = time == nil ? [] : try keptElements(wanted)
-        let begin = MeasurementTime(
-            microseconds: MeasurementTime.now.microseconds - (time ?? .zero).nanoseconds / 1000)
+        let kept = past == nil ? [] : try keptElements(wanted)
         let live: @Sendable () async throws -> Void = { [self] in
             for await arrived in values where wanted?.contains(arrived.element.id) ?? true {
                 if kept.contains(where: { $0.id == arrived.element.id }) { continue }
@@ -165,14 +196,14 @@ extension Client {
             }
             if !Task.isCancelled { try await reportEnd() }
         }
-        if kept.isEmpty { return try await live() }
+        guard let past, !kept.isEmpty else { return try await live() }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await live()
                 return true
             }
             for element in kept {
-                group.addTask { [self] in try await watchHistory(of: element, from: begin, remaining) }
+                group.addTask { [self] in try await watchHistory(of: element, past, remaining) }
             }
             while let isOver = try await group.next(), !isOver {}
             group.cancelAll()
@@ -184,20 +215,22 @@ extension Client {
         guard kept.isEmpty else { return kept }
         throw CommandFailure(
             "notAllowed",
-            "\(device.name) keeps no values of what is watched; leave out --since, or publish the element with ':history 24h'"
+            "\(device.name) keeps no values of what is watched; leave out --since and --resume, or publish the element with ':history 24h'"
         )
     }
 
     /// - Returns: whether the count is at 0. The end of the connection is told elsewhere.
     private func watchHistory(
-        of element: ElementDefinition, from begin: MeasurementTime, _ remaining: Countdown
+        of element: ElementDefinition, _ past: WatchedPast, _ remaining: Countdown
     ) async throws -> Bool {
+        let position = past.positions?.position(device.key, element)
         do throws(ElementalError) {
-            for try await item in device.anyHistory(of: element, from: .time(begin)) {
+            for try await item in device.anyHistory(of: element, from: position.map { .position($0) } ?? past.begin) {
                 switch item {
                 case .gap(let gap): await console.emit(.gap(device.key, element, gap))
                 case .value(let value):
                     await console.emit(ValueEvent(arrived: ArrivedValue(element, value), key: device.key))
+                    past.positions?.note(device.key, element, value.position)
                     if remaining.decrement() == 0 { return true }
                 }
             }

@@ -41,6 +41,17 @@ extension ConsoleEvent where Self == Notice {
         Notice("trustAvailable", [("service", .string(service))], "'\(service)' can read whom it trusts again")
     }
 
+    static func historyUnavailable(_ service: String, _ error: SecurityError) -> Notice {
+        Notice(
+            "historyUnavailable",
+            [("service", .string(service))] + JSONText.members(error),
+            "'\(service)' keeps new values in memory only: \(error.message)")
+    }
+
+    static func historyAvailable(_ service: String) -> Notice {
+        Notice("historyAvailable", [("service", .string(service))], "'\(service)' keeps values in files again")
+    }
+
     /// A socket that a program listens on at a port was closed or cannot be opened again, or is open again.
     static func port(_ port: Int, _ event: KeptChannel.Event) -> Notice {
         let members: JSONText.Members = [("port", .integer(port))]

@@ -149,6 +149,10 @@ struct ServiceHost: Sendable {
                     await console.emit(.trustUnavailable(service.service, error))
                 case .event(.trustAvailable):
                     await console.emit(.trustAvailable(service.service))
+                case .event(.historyUnavailable(let error)):
+                    await console.emit(.historyUnavailable(service.service, error))
+                case .event(.historyAvailable):
+                    await console.emit(.historyAvailable(service.service))
                 case .event(.stopped): return
                 // A failure ends the command, which says it.
                 case .event(.deviceConnected), .event(.failed): break

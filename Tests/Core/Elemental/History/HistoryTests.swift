@@ -329,7 +329,7 @@ struct HistoryTests {
     @Test("an answer is read only if it is whole, and its numbers never overflow")
     func hostileAnswers() {
         let value: [UInt8] = [1, 2, 3]
-        var answer = HistoryAnswer(token: 1, life: HistoryLife(), oldest: 1, first: 5, next: 6, values: [])
+        var answer = HistoryAnswer(token: 1, life: HistoryLife(), first: 5, next: 6, values: [])
         answer.values.append(littleEndian: Int64(7))
         answer.values.append(littleEndian: UInt32(value.count))
         answer.values += value
@@ -338,13 +338,16 @@ struct HistoryTests {
         #expect(read(whole)?.wireBytes == whole)
         let empty = HistoryAnswer.headerByteCount
         for count in whole.indices where count != empty { #expect(read(Array(whole[..<count])) == nil, "\(count)") }
-        for (oldest, first, next) in [
-            (0, 5, 6), (6, 5, 6), (1, 0, 1), (1, 5, 5), (1, 5, 4), (1, 5, 1 << 62), (1, 1 << 62, 1 << 62),
-            (1, .max, .max),
-        ] as [(UInt64, UInt64, UInt64)] {
+        for (first, next) in [
+            (0, 1), (0, 6), (5, 5), (5, 4), (5, 1 << 62), (1 << 62, 1 << 62), (.max, .max),
+        ] as [(UInt64, UInt64)] {
             var wrong = answer
-            (wrong.oldest, wrong.first, wrong.next) = (oldest, first, next)
-            #expect(read(wrong.wireBytes) == nil, "\(oldest), \(first), \(next)")
+            (wrong.first, wrong.next) = (first, next)
+            #expect(read(wrong.wireBytes) == nil, "\(first), \(next)")
+        }
+        for gap in [nil, HistoryGap(count: 3, maximumCount: 3), HistoryGap(count: nil, maximumCount: nil)] {
+            answer.gap = gap
+            #expect(read(answer.wireBytes)?.gap == gap)
         }
         #expect(read(HistoryAnswer.refusal(.unknown, token: 4))?.refusal == .unknown)
         #expect(read([3] + [UInt8](repeating: 0, count: 8) + [9]) == nil)

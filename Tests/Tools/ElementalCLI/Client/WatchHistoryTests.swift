@@ -24,7 +24,7 @@ struct WatchHistoryTests {
 
     @Test(.backstop)
     func pastAndPresent() async throws {
-        try await Robot.with(Self.elements) { service, target in
+        try await Robot.with(Self.elements, ["--history", "memory"]) { service, target in
             try await send(1...50, to: service)
             try await wait(for: 50, target)
             let watch = ["watch", target, "Temperature", "--since", "1h", "--json", "--count", "80"]
@@ -45,7 +45,7 @@ struct WatchHistoryTests {
 
     @Test("what was dropped is told, and what is not kept is refused", .backstop)
     func gaps() async throws {
-        try await Robot.with(Self.elements) { service, target in
+        try await Robot.with(Self.elements, ["--history", "memory"]) { service, target in
             try await send(1...25, to: service, "Short")
             try await wait(for: 25, target)
             let watch = try await ElementalProcess.run(

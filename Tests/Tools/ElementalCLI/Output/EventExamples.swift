@@ -92,6 +92,8 @@ enum EventExamples {
             Notice.retrying("robot", publishing: true, error, in: delay),
             Notice.retrying("robot", publishing: false, error, in: delay),
             Notice.trustUnavailable("robot", error), Notice.trustAvailable("robot"),
+            Notice.historyUnavailable("robot", SecurityError(.diskFull, "no space is left")),
+            Notice.historyAvailable("robot"), Notice.historyCleared("robot", "Speed", 4096),
             Notice.stopped("robot"), Notice.port(1, .lost(nil, retryIn: delay)), Notice.port(1, .restored),
             Notice.clientConnected("robot", client: "Ada", address: "pi:1", role: .control, fingerprint: fingerprint),
             Notice.clientConnected("robot", client: "Ada", address: "pi:1", role: .plain, fingerprint: nil),

@@ -1,13 +1,13 @@
-/// The checksum that MCAP has from zlib: CRC-32 with the polynomial 0xEDB88320 (ISO 3309).
-struct CRC32 {
+/// The checksum of zlib and of MCAP: CRC-32 with the polynomial 0xEDB88320 (ISO 3309).
+package struct CRC32 {
     private var state: UInt32 = 0xFFFF_FFFF
 
-    init(_ bytes: [UInt8] = []) { add(bytes) }
+    package init(_ bytes: [UInt8] = []) { add(bytes) }
 
     /// The checksum of everything so far.
-    var value: UInt32 { ~state }
+    package var value: UInt32 { ~state }
 
-    mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func add(_ bytes: UnsafeRawBufferPointer) {
         var state = state
         var rest = bytes
         Self.tables.withUnsafeBufferPointer { tables in
@@ -25,7 +25,7 @@ struct CRC32 {
         self.state = state
     }
 
-    mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+    package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
     /// Eight tables of 256, one behind the other: table n has the checksums of a byte followed by n zeros.
     private static let tables: [UInt32] = {

@@ -1,8 +1,9 @@
 import ElementalWire
+import Foundation
 import TestSupport
 import Testing
 
-@testable import Elemental
+@testable import ElementalHistory
 
 /// What a history keeps, drops and answers.
 struct HistoryLogTests {
@@ -22,23 +23,23 @@ struct HistoryLogTests {
         bytes.withUnsafeBytes { log.append($0, at: Int64(number) * 10, now: now) }
     }
 
-    /// All values behind a position, by as many answers as that takes, and the position behind them.
-    private static func all(_ log: HistoryLog, behind start: HistoryStart) -> (numbers: [UInt64], end: HistoryPosition)
-    {
-        var numbers: [UInt64] = []
-        var next = log.number(behind: start) ?? log.oldest
+    /// All values behind a position, by as many answers as that takes, the gaps, and the position behind them.
+    private static func all(
+        _ log: HistoryLog, behind start: HistoryStart
+    ) -> (numbers: [UInt64], gaps: [HistoryGap], end: HistoryPosition) {
+        var (numbers, gaps): ([UInt64], [HistoryGap]) = ([], [])
+        var start = start
         while true {
-            let answer = log.answer(7, from: next)
+            let answer = log.answer(7, behind: start)
             let values = values(answer)
-            let check = values.last.map { value in
-                value.bytes.withUnsafeBytes { HistoryPosition.check(value.time, $0) }
-            }
+            let check = values.last.map { $0.bytes.withUnsafeBytes { HistoryPosition.check($0) } }
             let end = HistoryPosition(
                 life: answer.life, number: answer.first + UInt64(values.count) - 1, check: check ?? answer.check)
-            if values.isEmpty { return (numbers, end) }
+            if let gap = answer.gap { gaps.append(gap) }
+            if values.isEmpty { return (numbers, gaps, end) }
             #expect(values.count == 1 || answer.values.count <= HistoryAnswer.fullByteCount)
             numbers += values.map(\.number)
-            next = end.number + 1
+            start = .position(end)
         }
     }
 
@@ -65,15 +66,15 @@ struct HistoryLogTests {
                 #expect(log.byteCount == kept.reduce(0) { $0 + $1.size })
                 guard number.isMultiple(of: 37) else { continue }
                 let wanted = kept.filter { !$0.isOmitted }.map(\.number)
-                let (numbers, end) = Self.all(log, behind: .newest(.max))
+                let (numbers, _, end) = Self.all(log, behind: .newest(.max))
                 #expect(numbers == wanted, "seed \(seed), value \(number)")
                 #expect(end == log.end)
                 // From every position that was given.
-                let answer = log.answer(1, from: log.oldest)
+                let answer = log.answer(1, behind: .newest(.max))
                 var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
                 for value in Self.values(answer) {
                     position.number += 1
-                    position.check = value.bytes.withUnsafeBytes { HistoryPosition.check(value.time, $0) }
+                    position.check = value.bytes.withUnsafeBytes { HistoryPosition.check($0) }
                     let rest = Self.all(log, behind: .position(position)).numbers
                     #expect(rest == wanted.filter { $0 > position.number }, "seed \(seed)")
                 }
@@ -91,7 +92,7 @@ struct HistoryLogTests {
             (.time(100_001), 10_001), (.time(.max), 10_001), (.newest(0), 10_001), (.newest(1), 10_000),
             (.newest(10_000), 1), (.newest(.max), 1),
         ] as [(HistoryStart, UInt64)] {
-            #expect(log.number(behind: start) == first, "\(start)")
+            #expect(log.answer(1, behind: start).first == first, "\(start)")
         }
     }
 
@@ -100,7 +101,8 @@ struct HistoryLogTests {
         var log = HistoryLog(HistoryLimits(count: 100))
         for number in 1...10_000 { Self.append(number, to: &log) }
         let end = log.end
-        #expect(log.number(behind: .position(end)) == 10_001)
+        let none = log.answer(1, behind: .position(end))
+        #expect(none.first == 10_001 && none.gap == nil && none.values.isEmpty)
         for position in [
             HistoryPosition(life: HistoryLife(), number: 9950, check: end.check),
             HistoryPosition(life: end.life, number: 10_000, check: end.check ^ 1),
@@ -108,11 +110,13 @@ struct HistoryLogTests {
             HistoryPosition(life: end.life, number: 10_001, check: 0),
             HistoryPosition(life: end.life, number: .max, check: 0),
         ] {
-            #expect(log.number(behind: .position(position)) == nil, "\(position)")
+            let answer = log.answer(1, behind: .position(position))
+            #expect(answer.first == 9901, "\(position)")
+            #expect(answer.gap == HistoryGap(count: nil, maximumCount: nil), "\(position)")
         }
         // Of what was dropped nothing is known: the values that are missing are told by their number.
-        let dropped = HistoryPosition(life: end.life, number: 5, check: 1)
-        #expect(log.number(behind: .position(dropped)) == 9901)
+        let dropped = log.answer(1, behind: .position(HistoryPosition(life: end.life, number: 5, check: 1)))
+        #expect(dropped.first == 9901 && dropped.gap == HistoryGap(count: 9895, maximumCount: 9895))
     }
 
     @Test("what was kept for longer than the limit is dropped")
@@ -152,9 +156,8 @@ struct HistoryLogTests {
             Element<UInt64>(1, "PIN", access: .read).withHistory(limits),
             Element<UInt64>(1, "Counter", access: .read).readable(by: .control).withHistory(limits),
             Element<Int64>(1, "PIN", access: .read).readable(by: .control).withHistory(limits),
-            Element<UInt64>(1, "PIN", access: .read).readable(by: .control).withHistory(HistoryLimits(count: 5)),
         ] as [ElementDefinition] {
-            let histories = ServiceHistories(clock: { 0 })
+            let histories = ServiceHistories(.still)
             [1].withUnsafeBytes { histories.append(pin, limits, $0, at: nil) }
             #expect(try values(histories, pin)?.count == 1)
             // Before the catalogue is replaced, and after that.
@@ -165,22 +168,26 @@ struct HistoryLogTests {
             #expect(try values(histories, other)?.count == 1)
             #expect(try values(histories, pin) == nil)
         }
-        // What a role may set does not matter.
-        let histories = ServiceHistories(clock: { 0 })
+        // What a role may set does not matter, and limits may change.
+        let histories = ServiceHistories(.still)
         let settable = Element<UInt64>(1, "PIN").readable(by: .control).withHistory(limits)
         [1].withUnsafeBytes { histories.append(settable, limits, $0, at: nil) }
+        [2].withUnsafeBytes { histories.append(settable, limits, $0, at: nil) }
+        #expect(try values(histories, pin)?.count == 2)
+        histories.keepOnly([pin.withHistory(HistoryLimits(count: 1))])
+        [3].withUnsafeBytes { histories.append(pin, limits, $0, at: nil) }
         #expect(try values(histories, pin)?.count == 1)
     }
 
     @Test("all histories of a service have a limit in bytes, and share it")
     func budget() {
-        let histories = ServiceHistories(clock: { 0 })
+        let histories = ServiceHistories(.still)
         let elements = (0..<8).map { Element<Data>($0, "E\($0)").withHistory(HistoryLimits()) }
         let value = [UInt8](repeating: 7, count: 60_000)
         for number in 0..<(80 << 20) / 60_000 {
             let element = elements[number % 8]
             value.withUnsafeBytes {
-                histories.append(element, HistoryLimits(), $0, at: MeasurementTime(microseconds: 0))
+                histories.append(element, HistoryLimits(), $0, at: 0)
             }
             #expect(histories.byteCount <= ServiceHistories.maximumByteCount)
         }
@@ -189,5 +196,12 @@ struct HistoryLogTests {
         #expect(histories.byteCount <= 9 << 20 && histories.byteCount > 0)
         histories.keepOnly([Element<Data>(0, "E0")])
         #expect(histories.byteCount == 0)
+    }
+}
+
+extension HistoryClock {
+    /// One that stands still.
+    static var still: HistoryClock {
+        HistoryClock(time: { 0 }, anchor: { 0 }, start: [UInt8](repeating: 1, count: 16))
     }
 }

@@ -1,0 +1,179 @@
+internal import ElementalWire
+import Support
+
+/// A part of a history's file, as the file has it: `length UInt32 · CRC-32 of what follows UInt32 · kind UInt8 · payload`. A file
+/// begins with a head. Numbers are little-endian.
+enum HistoryBlock {
+    /// What follows belongs to this element and this life of its history.
+    case head(HistoryHead)
+    /// Values with consecutive numbers.
+    case values(HistoryRecords)
+    /// The life may have given numbers up to this one; and microseconds from the machine's clock to those since 1970, 0 if that
+    /// is not known.
+    case mark(lastPossible: UInt64, anchor: Int64)
+
+    /// The bytes before the payload.
+    static let headerByteCount = 9
+    /// A longer block is damaged.
+    private static let maximumPayloadByteCount = 2 * HistoryLimits.maximumValueByteCount
+
+    var bytes: [UInt8] {
+        var payload: [UInt8] = []
+        switch self {
+        case .head(let head):
+            payload.append(1)
+            head.append(to: &payload)
+        case .values(let records):
+            payload.append(2)
+            payload.append(littleEndian: records.first)
+            payload.append(littleEndian: records.began)
+            payload += records.bytes
+        case .mark(let number, let anchor):
+            payload.append(3)
+            payload.append(littleEndian: number)
+            payload.append(littleEndian: anchor)
+        }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(8 + payload.count)
+        bytes.append(littleEndian: UInt32(payload.count))
+        bytes.append(littleEndian: payload.withUnsafeBytes { Self.checksum($0) })
+        return bytes + payload
+    }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt32 {
+        var checksum = CRC32()
+        checksum.add(bytes)
+        return checksum.value
+    }
+
+    /// The blocks of a file up to the first that is damaged.
+    ///
+    /// - Returns: also the length of those blocks.
+    static func read(_ file: [UInt8]) -> (blocks: [HistoryBlock], byteCount: Int) {
+        var (blocks, end): ([HistoryBlock], Int) = ([], 0)
+        file.withUnsafeBytes { bytes in
+            var reader = ByteReader(bytes)
+            while let length = reader.uint32(), length <= maximumPayloadByteCount, let check = reader.uint32(),
+                let payload = reader.bytes(Int(length)), checksum(payload) == check, let block = Self(payload)
+            {
+                if case .head = block {} else if blocks.isEmpty { return }
+                blocks.append(block)
+                end = bytes.count - reader.remaining.count
+            }
+        }
+        return (blocks, end)
+    }
+
+    /// Reads a payload; `nil` if it is none.
+    private init?(_ payload: UnsafeRawBufferPointer) {
+        var reader = ByteReader(payload)
+        switch reader.uint8() {
+        case 1:
+            guard let head = HistoryHead(&reader), reader.isAtEnd else { return nil }
+            self = .head(head)
+        case 2:
+            guard let first = reader.uint64(), let began = reader.uint64(),
+                let records = HistoryRecords(
+                    first: first, began: Int64(bitPattern: began), bytes: Array(reader.remaining))
+            else { return nil }
+            self = .values(records)
+        case 3:
+            guard let number = reader.uint64(), number < HistoryRecords.maximumNumber, let anchor = reader.uint64(),
+                reader.isAtEnd
+            else { return nil }
+            self = .mark(lastPossible: number, anchor: Int64(bitPattern: anchor))
+        default: return nil
+        }
+    }
+}
+
+/// What a file says of the values behind it.
+struct HistoryHead: Hashable {
+    /// The length of what identifies a start of a machine.
+    private static let startByteCount = 16
+
+    let key: ServiceHistories.Key
+    let life: HistoryLife
+    /// Whether the life before has given all numbers below ``first`` to values.
+    let isContinuation: Bool
+    /// The number of the first value that follows.
+    let first: UInt64
+    /// The start of the machine whose clock tells the values' times.
+    let start: [UInt8]
+
+    init(_ key: ServiceHistories.Key, _ life: HistoryLife, isContinuation: Bool, first: UInt64, start: [UInt8]) {
+        (self.key, self.life, self.isContinuation, self.first) = (key, life, isContinuation, first)
+        self.start = start
+    }
+
+    init?(_ reader: inout ByteReader) {
+        guard reader.uint8() == 1, let life = HistoryLife(&reader), let flags = reader.uint8(),
+            let first = reader.uint64(), 0 < first, first < HistoryRecords.maximumNumber,
+            let start = reader.bytes(Self.startByteCount), let id = reader.uint8(), let id = Int8(exactly: id),
+            let type = reader.uint8().flatMap({ ElementType(rawValue: $0) }),
+            let readers = reader.uint8().flatMap({ Role(code: $0) }), let length = reader.uint16(),
+            let name = reader.bytes(Int(length)).flatMap({ String(validating: $0, as: UTF8.self) })
+        else { return nil }
+        self.init(
+            ServiceHistories.Key(id: id, type: type, name: name, readers: readers), life,
+            isContinuation: flags & 1 != 0, first: first, start: Array(start))
+    }
+
+    func append(to bytes: inout [UInt8]) {
+        bytes.append(1)
+        bytes.append(littleEndian: life.first)
+        bytes.append(littleEndian: life.second)
+        bytes.append(isContinuation ? 1 : 0)
+        bytes.append(littleEndian: first)
+        bytes += start
+        bytes += [UInt8(bitPattern: key.id), key.type.rawValue, key.readers.code]
+        let name = Array(key.name.utf8)
+        bytes.append(littleEndian: UInt16(name.count))
+        bytes += name
+    }
+}
+
+/// Values with consecutive numbers, one after the other, each behind a ``HistoryHeader``.
+struct HistoryRecords {
+    /// So that numbers never overflow.
+    static let maximumNumber: UInt64 = 1 << 62
+
+    let first: UInt64
+    /// The number behind the last.
+    let end: UInt64
+    /// In milliseconds.
+    let began: Int64
+    let bytes: [UInt8]
+
+    init(first: UInt64, end: UInt64, began: Int64, bytes: [UInt8]) {
+        (self.first, self.end, self.began, self.bytes) = (first, end, began, bytes)
+    }
+
+    /// Values of a file; `nil` if the last is not whole.
+    init?(first: UInt64, began: Int64, bytes: [UInt8]) {
+        var count: UInt64 = 0
+        let isWhole = bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                guard offset + HistoryHeader.byteCount <= bytes.count else { return false }
+                offset += HistoryHeader(bytes, at: offset).size
+                count += 1
+            }
+            return offset == bytes.count
+        }
+        guard isWhole, count > 0, 0 < first, first < Self.maximumNumber else { return nil }
+        self.init(first: first, end: first + count, began: began, bytes: bytes)
+    }
+
+    func forEach(_ body: (HistoryHeader, UnsafeRawBufferPointer?) -> Void) {
+        bytes.withUnsafeBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                let header = HistoryHeader(bytes, at: offset)
+                let value = bytes[(offset + HistoryHeader.byteCount)..<(offset + header.size)]
+                body(header, header.isOmitted ? nil : UnsafeRawBufferPointer(rebasing: value))
+                offset += header.size
+            }
+        }
+    }
+}

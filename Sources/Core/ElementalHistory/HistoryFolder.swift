@@ -1,0 +1,171 @@
+internal import ElementalSecurity
+internal import ElementalWire
+import Support
+
+/// The folder with the files of a service's histories. Calls block: they belong on a thread that may.
+struct HistoryFolder: ~Copyable {
+    /// A file that is longer was not written here.
+    private static let maximumFileByteCount = 4 << 20
+    /// The most elements, of all that the service ever had.
+    private static let maximumElementCount = 512
+
+    private let directory: ProtectedDirectory
+    private let lock: FileLock
+    private let clock: HistoryClock
+    private var elements: [ServiceHistories.Key: HistoryFiles] = [:]
+
+    /// Opens the folder, or creates it.
+    init(_ path: String, _ clock: HistoryClock) throws(SecurityError) {
+        try self.init(try ProtectedDirectory.create(path), clock)
+    }
+
+    /// Opens the folder; `nil` if there is none.
+    init?(existing path: String, _ clock: HistoryClock) throws(SecurityError) {
+        guard let directory = try ProtectedDirectory.open(path) else { return nil }
+        try self.init(directory, clock)
+    }
+
+    private init(_ directory: consuming ProtectedDirectory, _ clock: HistoryClock) throws(SecurityError) {
+        do throws(SecurityError) {
+            lock = try directory.lock("lock", timeout: .seconds(2))
+        } catch {
+            guard error.code == .locked else { throw error }
+            throw SecurityError(
+                .locked,
+                "another program keeps the histories of a service of that name in \(directory.path); end it, or choose "
+                    + "another directory")
+        }
+        self.directory = directory
+        self.clock = clock
+    }
+
+    /// Whether values wait to be forced onto the disk.
+    var hasChanges: Bool { elements.values.contains(where: \.hasChanges) }
+
+    /// Whether they must not wait until it is time.
+    var mustSynchronise: Bool { elements.values.contains(where: \.mustSynchronise) }
+
+    // MARK: Reading
+
+    /// Reads all files.
+    mutating func read() throws(SecurityError) -> [ServiceHistories.Key: HistoryLog] {
+        // An autoclosure cannot use that of what is not copied.
+        let clock = clock
+        var blocks: [ServiceHistories.Key: [HistoryBlock]] = [:]
+        for name in try directory.names().filter(HistoryFiles.isFile).sorted() {
+            guard let (read, file) = try read(name), case .head(let head) = read.first else {
+                // The power failed when it was made.
+                try directory.remove(name)
+                continue
+            }
+            guard elements[head.key] != nil || elements.count < Self.maximumElementCount else { continue }
+            elements[head.key, default: HistoryFiles(head.key, clock)].add(file)
+            blocks[head.key, default: []] += read
+        }
+        return blocks.mapValues { HistoryLog(restoring: $0, by: clock) }
+    }
+
+    /// Reads a file, and shortens it where its end is damaged.
+    private func read(_ name: String) throws(SecurityError) -> ([HistoryBlock], HistoryFiles.File)? {
+        let bytes: [UInt8]?
+        do throws(SecurityError) {
+            bytes = try directory.read(name, limit: Self.maximumFileByteCount)
+        } catch {
+            // It is empty, or too long.
+            guard error.code == .corrupt else { throw error }
+            return nil
+        }
+        guard let bytes else { return nil }
+        let (blocks, byteCount) = HistoryBlock.read(bytes)
+        if byteCount < bytes.count {
+            var file = try directory.append(to: name)
+            try file.shorten(to: byteCount)
+        }
+        let end = blocks.reduce(UInt64(0)) { max($0, $1.end) }
+        return (blocks, HistoryFiles.File(name: name, byteCount: byteCount, end: end))
+    }
+
+    // MARK: Writing
+
+    /// Begins the life of an element's history.
+    mutating func begin(_ head: HistoryHead, limit: Int) throws(SecurityError) {
+        try change(head.key) { files, directory throws(SecurityError) in
+            try files.begin(head, limit: limit, in: directory)
+        }
+    }
+
+    /// Appends values, and removes files whose values are dropped.
+    mutating func write(_ values: UnwrittenValues) throws(SecurityError) {
+        let key = values.head.key
+        guard elements[key].map({ $0.isFollowed(by: values) }) ?? (elements.count < Self.maximumElementCount) else {
+            return
+        }
+        try change(key) { files, directory throws(SecurityError) in
+            try files.append(values, to: directory)
+            let limit = max(values.limit, HistoryFiles.fileByteCounts.lowerBound)
+            while files.all.count > 1, files.all[0].end <= values.oldest || files.byteCount > limit {
+                try files.removeFirst(from: directory)
+            }
+        }
+        try trim()
+    }
+
+    private mutating func change(
+        _ key: ServiceHistories.Key,
+        _ body: (inout HistoryFiles, borrowing ProtectedDirectory) throws(SecurityError) -> Void
+    ) throws(SecurityError) {
+        var files = elements[key] ?? HistoryFiles(key, clock)
+        defer { elements[key] = files }
+        try body(&files, directory)
+    }
+
+    /// Removes the oldest file of the longest history while all together are too long.
+    private mutating func trim() throws(SecurityError) {
+        while elements.values.reduce(0, { $0 + $1.byteCount }) > ServiceHistories.maximumByteCount,
+            let longest = elements.filter({ $1.all.count > 1 || !$1.isOfThisRun && !$1.all.isEmpty })
+                .max(by: { $0.value.byteCount < $1.value.byteCount })
+        {
+            try change(longest.key) { files, directory throws(SecurityError) in
+                try files.removeFirst(from: directory)
+            }
+        }
+    }
+
+    /// Forces onto the disk what was appended.
+    ///
+    /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
+    mutating func synchronise(isEnd: Bool = false) throws(SecurityError) {
+        let hasNewFile = elements.values.contains(where: \.hasNewFile)
+        for key in Array(elements.keys) {
+            try change(key) { files, directory throws(SecurityError) in
+                try files.synchronise(directory, isEnd: isEnd)
+            }
+        }
+        if hasNewFile { try directory.synchronise() }
+    }
+
+    /// Removes the histories of an element, or of all.
+    ///
+    /// - Returns: the names of the elements, and how many bytes they had.
+    mutating func clear(_ element: String?) throws(SecurityError) -> [String: Int] {
+        var cleared: [String: Int] = [:]
+        for (key, files) in elements where element == nil || key.name == element {
+            for file in files.all { try directory.unlink(file.name) }
+            cleared[key.name, default: 0] += files.byteCount
+            elements[key] = nil
+        }
+        try directory.synchronise()
+        return cleared
+    }
+}
+
+extension HistoryBlock {
+    /// The number behind the last value.
+    fileprivate var end: UInt64 {
+        switch self {
+        case .head(let head): head.first
+        case .values(let records): records.end
+        case .mark: 0
+        }
+    }
+}

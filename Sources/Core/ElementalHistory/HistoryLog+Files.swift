@@ -1,0 +1,70 @@
+internal import ElementalWire
+
+extension HistoryLog {
+    /// The values of files, and behind them a new life.
+    ///
+    /// - Parameter blocks: those of the files, one after the other.
+    init(restoring blocks: [HistoryBlock], by clock: HistoryClock) {
+        self.init(HistoryLimits(byteCount: ServiceHistories.maximumByteCount))
+        let times = RestoredTimes(blocks, clock)
+        var current: HistoryHead?
+        for block in blocks {
+            switch block {
+            case .head(let head):
+                if head.life != current?.life {
+                    begin(head.life, at: head.first, isContinuation: head.isContinuation)
+                }
+                current = head
+                use(wallTimes: !times.isOfThisStart(head))
+            case .mark(let number, _): note(lastPossible: number)
+            case .values(let records):
+                // Of a file that was put back beside newer ones.
+                guard let current, records.first >= next else { continue }
+                skip(to: records.first)
+                records.forEach { header, value in
+                    append(
+                        value, at: times.measured(header.time, current),
+                        now: times.kept(records.began + Int64(header.kept), current))
+                }
+            }
+        }
+        begin(HistoryLife(), at: lastPossible + 1, isContinuation: lastPossible == next - 1)
+        use(wallTimes: false)
+    }
+}
+
+/// What the times in files are by this machine's clock.
+private struct RestoredTimes {
+    private let start: [UInt8]
+    private let now: Int64
+    private let anchor: Int64
+    /// Microseconds from the clock of each start of the machine to those since 1970. The newest is known best.
+    private var anchors: [[UInt8]: Int64] = [:]
+
+    init(_ blocks: [HistoryBlock], _ clock: HistoryClock) {
+        (start, now, anchor) = (clock.start, clock.time() / 1000, clock.anchor())
+        var current: [UInt8] = []
+        for block in blocks {
+            switch block {
+            case .head(let head): current = head.start
+            case .mark(_, let anchor): if anchor != 0 { anchors[current] = anchor }
+            case .values: break
+            }
+        }
+    }
+
+    func isOfThisStart(_ head: HistoryHead) -> Bool { head.start == start }
+
+    /// Of an earlier start in microseconds since 1970.
+    func measured(_ time: Int64, _ head: HistoryHead) -> Int64 {
+        if isOfThisStart(head) || time == HistoryAnswer.unknownTime { return time }
+        return anchors[head.start].map { time &+ $0 } ?? HistoryAnswer.unknownTime
+    }
+
+    /// In milliseconds of this machine's clock; now if it is not known when that was.
+    func kept(_ time: Int64, _ head: HistoryHead) -> Int64 {
+        if isOfThisStart(head) { return min(time, now) }
+        guard anchor != 0, let then = anchors[head.start] else { return now }
+        return min(time &+ (then &- anchor) / 1000, now)
+    }
+}

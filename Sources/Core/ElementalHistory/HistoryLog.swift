@@ -1,0 +1,317 @@
+import DequeModule
+package import ElementalWire
+import Support
+
+/// The values of one element that a service keeps, oldest first.
+///
+/// Numbers are given in order, and go on when the service's program is started anew, which begins another life. Behind a crash
+/// some are left out: it is not known which the earlier life gave to values that were lost.
+///
+/// Adding a value costs a copy and mostly no allocation. A value is found by its segment and by going through that. No sockets,
+/// no files, no clock.
+package struct HistoryLog {
+    private static let segmentByteCount = 64 * 1024
+    /// The most segments. Only a program that is started anew for every few values has so many.
+    private static let maximumSegmentCount = 4096
+
+    /// How many lives are remembered whose values are gone.
+    private static let rememberedLifeCount = 16
+
+    /// Numbers that one run of the service's program gave.
+    private struct Life {
+        let id: HistoryLife
+        let first: UInt64
+        /// Whether the life before has given all numbers below ``first`` to values.
+        let isContinuation: Bool
+        /// The last number that it may have given.
+        var last: UInt64
+    }
+
+    package var limits: HistoryLimits
+    /// Oldest first; the last one is the current.
+    private var lives: Deque<Life>
+    private var segments: Deque<HistorySegment> = []
+    /// The bytes at the beginning of the first segment whose values were dropped.
+    private var droppedByteCount = 0
+    /// The number of the oldest value that is kept; ``next`` if none is.
+    package private(set) var oldest: UInt64 = 1
+    /// The number of the next value.
+    package private(set) var next: UInt64 = 1
+    /// How many values are kept.
+    private var count = 0
+    /// The bytes of the values that are kept, with their headers.
+    package private(set) var byteCount = 0
+    /// When the oldest value has been kept for long enough.
+    private var expiry = Int64.max
+    /// Of the values that are added.
+    private var hasWallTimes = false
+
+    /// A history without values.
+    package init(_ limits: HistoryLimits) {
+        self.limits = limits
+        lives = [Life(id: HistoryLife(), first: 1, isContinuation: true, last: 0)]
+    }
+
+    /// The current life.
+    package var life: HistoryLife { lives[lives.endIndex - 1].id }
+
+    // MARK: Adding
+
+    /// Adds a value.
+    ///
+    /// - Parameters:
+    ///   - value: one of more than ``HistoryLimits/maximumValueByteCount`` bytes gets a number and is not kept.
+    ///   - time: when it was measured, in microseconds.
+    ///   - now: the time in milliseconds of a monotonic clock.
+    package mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
+        let kept = value.flatMap { $0.count <= HistoryLimits.maximumValueByteCount ? $0 : nil }
+        let size = HistoryHeader.byteCount + (kept?.count ?? 0)
+        if !fits(size, now) { begin(now) }
+        segments[segments.endIndex - 1].append(kept, at: time, now: now)
+        next += 1
+        count += 1
+        byteCount += size
+        trim(now: now)
+    }
+
+    private func fits(_ size: Int, _ now: Int64) -> Bool {
+        guard let last = segments.last, last.end == next, last.hasWallTimes == hasWallTimes, last.life == life,
+            now - last.began < Int64(UInt32.max)
+        else { return false }
+        return last.bytes.count + size <= Self.segmentByteCount
+    }
+
+    private mutating func begin(_ now: Int64) {
+        while segments.count >= Self.maximumSegmentCount { dropSegment(segments[0]) }
+        if segments.isEmpty {
+            expiry = limits.seconds.map { now + Int64($0) * 1000 } ?? .max
+            oldest = next
+        }
+        // A short history needs no whole segment.
+        let capacity = min(Self.segmentByteCount, limits.byteCount)
+        segments.append(
+            HistorySegment(life, first: next, began: now, hasWallTimes: hasWallTimes, capacity: capacity))
+    }
+
+    // MARK: Lives
+
+    /// Begins another life, whose values follow.
+    ///
+    /// - Parameters:
+    ///   - first: the number of its first value; smaller ones than ``next`` are raised to that.
+    ///   - isContinuation: whether the life before has given all smaller numbers to values.
+    package mutating func begin(_ life: HistoryLife, at first: UInt64, isContinuation: Bool) {
+        let last = lastPossible
+        skip(to: first)
+        lives[lives.endIndex - 1].last = min(last, next - 1)
+        lives.append(Life(id: life, first: next, isContinuation: isContinuation, last: next - 1))
+        forgetLives()
+    }
+
+    /// Leaves out numbers that the current life gave to values that were lost.
+    package mutating func skip(to number: UInt64) {
+        next = max(next, number)
+        if segments.isEmpty { oldest = next }
+    }
+
+    /// The current life may have given numbers up to this one.
+    package mutating func note(lastPossible number: UInt64) { lives[lives.endIndex - 1].last = number }
+
+    /// The last number that the current life may have given.
+    package var lastPossible: UInt64 { max(lives[lives.endIndex - 1].last, next - 1) }
+
+    /// Whether the times of the values that follow are microseconds since 1970.
+    package mutating func use(wallTimes: Bool) { hasWallTimes = wallTimes }
+
+    private mutating func forgetLives() {
+        while lives.count > Self.maximumSegmentCount {
+            // Otherwise a client that had them would get them again.
+            while let first = segments.first, first.life == lives[0].id { dropSegment(first) }
+            if lives.count > Self.maximumSegmentCount { lives.removeFirst() }
+        }
+        // A life is known as long as a value of one before it, or of its own, may come again.
+        let first = segments.first?.first ?? next
+        while lives.count > Self.rememberedLifeCount, lives[1].first < first { lives.removeFirst() }
+    }
+
+    // MARK: Dropping
+
+    /// Drops the oldest values while a limit is exceeded.
+    package mutating func trim(now: Int64) {
+        if expiry < now, let seconds = limits.seconds {
+            while let first = segments.first, first.ended + Int64(seconds) * 1000 < now { dropSegment(first) }
+        }
+        while byteCount > limits.byteCount || expiry < now || isTooMany, !segments.isEmpty { dropOldest() }
+    }
+
+    private var isTooMany: Bool { limits.count.map { count > $0 } ?? false }
+
+    package mutating func dropOldest() {
+        guard let first = segments.first else { return }
+        let size = first.header(at: droppedByteCount).size
+        if droppedByteCount + size == first.bytes.count { return dropSegment(first) }
+        byteCount -= size
+        droppedByteCount += size
+        count -= 1
+        oldest += 1
+        updateExpiry()
+    }
+
+    private mutating func dropSegment(_ first: HistorySegment) {
+        byteCount -= first.bytes.count - droppedByteCount
+        count -= Int(first.end - oldest)
+        droppedByteCount = 0
+        segments.removeFirst()
+        oldest = segments.first?.first ?? next
+        forgetLives()
+        updateExpiry()
+    }
+
+    private mutating func updateExpiry() {
+        expiry = .max
+        guard let seconds = limits.seconds, let first = segments.first else { return }
+        expiry = first.began + Int64(first.header(at: droppedByteCount).kept) + Int64(seconds) * 1000
+    }
+}
+
+// MARK: - Reading
+
+extension HistoryLog {
+    /// Behind all values.
+    package var end: HistoryPosition { HistoryPosition(life: life, number: next - 1, check: check(of: next - 1) ?? 0) }
+
+    /// The check of a value; `nil` if it is not kept.
+    private func check(of number: UInt64) -> UInt64? {
+        guard number >= oldest, let segment = segments.first(where: { $0.end > number }) else { return nil }
+        var check: UInt64?
+        segment.forEach { each, _, value in
+            if each == number { check = value.map { HistoryPosition.check($0) } }
+            return each < number
+        }
+        return check
+    }
+
+    /// The life of a position; `nil` if that is not one of this history.
+    private func life(of position: HistoryPosition) -> Int? {
+        guard let index = lives.firstIndex(where: { $0.id == position.life }) else { return nil }
+        let life = lives[index]
+        let last = index == lives.count - 1 ? next - 1 : life.last
+        // Behind no value of its own is the place where a client waits that has all of the life before.
+        guard position.number <= last, position.number + 1 >= life.first else { return nil }
+        // Of a value that was dropped nothing is known. A restored backup has others.
+        if position.check != 0, let check = check(of: position.number), check != position.check { return nil }
+        return index
+    }
+
+    /// The values behind a start, as many as an answer has room for, and at least one if there is one.
+    ///
+    /// - Parameter anchor: microseconds from this machine's clock to the time since 1970; 0 if that is not known.
+    package func answer(_ token: UInt64, behind start: HistoryStart, anchor: Int64 = 0) -> HistoryAnswer {
+        var answer = HistoryAnswer(token: token, life: life, first: next, next: next, values: [])
+        let (position, life): (HistoryPosition?, Int?) =
+            if case .position(let position) = start { (position, self.life(of: position)) } else { (nil, nil) }
+        // A client with a position of another history gets all that there is.
+        let number = life.flatMap { _ in position.map { $0.number + 1 } } ?? number(behind: start, anchor)
+        fill(&answer, from: number, anchor)
+        if answer.values.isEmpty { answer.check = end.check }
+        answer.gap =
+            switch start {
+            case .position(let position): gap(behind: position, life, before: answer.first)
+            case .time: gap(before: answer.first)
+            case .newest: nil
+            }
+        return answer
+    }
+
+    /// The number of the first value behind a start, which is no position of this history.
+    private func number(behind start: HistoryStart, _ anchor: Int64) -> UInt64 {
+        switch start {
+        case .position: return oldest
+        case .newest(let count):
+            var rest = Int(count)
+            for segment in segments.reversed() {
+                let first = max(segment.first, oldest)
+                let kept = Int(segment.end - first)
+                if kept >= rest { return segment.end - UInt64(rest) }
+                rest -= kept
+            }
+            return oldest
+        case .time(let time):
+            for segment in segments {
+                // Times since 1970 are compared with those.
+                if segment.hasWallTimes, anchor == 0 { continue }
+                let time = segment.hasWallTimes ? time &+ anchor : time
+                guard segment.latestTime >= time else { continue }
+                var found: UInt64?
+                segment.forEach { number, header, _ in
+                    if number >= oldest, header.time >= time { found = number }
+                    return found == nil
+                }
+                if let found { return found }
+            }
+            return next
+        }
+    }
+
+    private func fill(_ answer: inout HistoryAnswer, from start: UInt64, _ anchor: Int64) {
+        for segment in segments where segment.end > start {
+            segment.forEach { number, header, value in
+                guard number >= max(start, oldest) else { return true }
+                // One that was too long ends the answer, or is in front of it.
+                guard let value else { return answer.values.isEmpty }
+                if answer.values.isEmpty { (answer.life, answer.first) = (segment.life, number) }
+                let size = HistoryAnswer.valueHeaderByteCount + value.count
+                if !answer.values.isEmpty, answer.values.count + size > HistoryAnswer.fullByteCount { return false }
+                answer.append(value, at: segment.time(header, anchor))
+                return true
+            }
+            if !answer.values.isEmpty { return }
+        }
+    }
+
+    /// What is missing between a position and a number.
+    private func gap(behind position: HistoryPosition, _ life: Int?, before number: UInt64) -> HistoryGap? {
+        guard let life else { return HistoryGap(count: nil, maximumCount: nil) }
+        let missing = number - position.number - 1
+        guard missing > 0 else { return nil }
+        let isKnown = lives[(life + 1)...].allSatisfy { $0.isContinuation || $0.first > number }
+        return HistoryGap(count: isKnown ? missing : nil, maximumCount: missing)
+    }
+
+    /// What may be missing in front of a number, of the time that was asked for.
+    private func gap(before number: UInt64) -> HistoryGap? {
+        let before = segments.last { $0.first < number }.map { min($0.end, number) } ?? 1
+        let missing = number - (number > oldest ? before : 1)
+        return missing > 0 ? HistoryGap(count: nil, maximumCount: missing) : nil
+    }
+
+    /// Values for a file from a number on: at most a segment.
+    func unwritten(from number: UInt64, _ key: ServiceHistories.Key, start: [UInt8]) -> UnwrittenValues? {
+        let from = max(number, oldest, lives[lives.endIndex - 1].first)
+        guard let segment = segments.last(where: { $0.first <= from }) ?? segments.first, segment.end > from else {
+            return nil
+        }
+        var (offset, first) = (0, segment.first)
+        while first < from {
+            offset += segment.header(at: offset).size
+            first += 1
+        }
+        let records = HistoryRecords(
+            first: first, end: segment.end, began: segment.began, bytes: Array(segment.bytes[offset...]))
+        return UnwrittenValues(
+            head: head(key, start: start), limit: limits.byteCount, oldest: oldest, records: records)
+    }
+
+    /// What files say of the current life.
+    func head(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryHead {
+        let life = lives[lives.endIndex - 1]
+        return HistoryHead(key, life.id, isContinuation: life.isContinuation, first: life.first, start: start)
+    }
+}
+
+extension HistorySegment {
+    fileprivate func time(_ header: HistoryHeader, _ anchor: Int64) -> Int64 {
+        guard hasWallTimes, header.time != HistoryAnswer.unknownTime else { return header.time }
+        return anchor == 0 ? HistoryAnswer.unknownTime : header.time &- anchor
+    }
+}

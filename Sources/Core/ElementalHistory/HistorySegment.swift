@@ -1,0 +1,84 @@
+internal import ElementalWire
+
+/// What a value of a history has before its bytes, in memory and in files: `time Int64 · kept UInt32, in milliseconds since the
+/// segment began · length UInt32`.
+struct HistoryHeader {
+    static let byteCount = 16
+    /// The length of a value that is too long to be kept: no bytes follow.
+    private static let omitted = UInt32.max
+
+    /// When it was measured, in microseconds.
+    let time: Int64
+    let kept: UInt32
+    private let length: UInt32
+
+    /// - Parameter length: `nil` for a value that is too long to be kept.
+    init(time: Int64, kept: UInt32, length: Int?) {
+        (self.time, self.kept) = (time.littleEndian, kept.littleEndian)
+        self.length = length.map { UInt32($0) }?.littleEndian ?? Self.omitted
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        time = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: Int64.self))
+        kept = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 8, as: UInt32.self))
+        length = UInt32(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 12, as: UInt32.self))
+    }
+
+    var isOmitted: Bool { length == Self.omitted }
+
+    /// The bytes of the value and this.
+    var size: Int { Self.byteCount + (isOmitted ? 0 : Int(length)) }
+}
+
+/// Values with consecutive numbers, one after the other.
+struct HistorySegment {
+    let life: HistoryLife
+    /// The number of its first value.
+    let first: UInt64
+    /// In milliseconds.
+    let began: Int64
+    /// Whether its times are microseconds since 1970, and not of this machine's clock since its start: the values were kept
+    /// before that.
+    let hasWallTimes: Bool
+    private(set) var bytes: [UInt8] = []
+    private(set) var count = 0
+    private(set) var latestTime = Int64.min
+    /// When its last value came, in milliseconds.
+    private(set) var ended: Int64
+
+    init(_ life: HistoryLife, first: UInt64, began: Int64, hasWallTimes: Bool, capacity: Int) {
+        (self.life, self.first, self.began, self.hasWallTimes) = (life, first, began, hasWallTimes)
+        ended = began
+        bytes.reserveCapacity(capacity)
+    }
+
+    /// The number behind its last value.
+    var end: UInt64 { first + UInt64(count) }
+
+    /// - Parameter value: `nil` for one that is too long.
+    mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
+        let header = HistoryHeader(time: time, kept: UInt32(clamping: now - began), length: value?.count)
+        withUnsafeBytes(of: header) { bytes.append(contentsOf: $0) }
+        if let value { bytes.append(contentsOf: value) }
+        count += 1
+        latestTime = max(latestTime, time)
+        ended = now
+    }
+
+    func header(at offset: Int) -> HistoryHeader { bytes.withUnsafeBytes { HistoryHeader($0, at: offset) } }
+
+    /// - Parameter body: gets each value, if it was not too long, with its number and its header; returns whether to go on.
+    func forEach(_ body: (UInt64, HistoryHeader, UnsafeRawBufferPointer?) -> Bool) {
+        bytes.withUnsafeBytes { bytes in
+            var (offset, number) = (0, first)
+            while offset < bytes.count {
+                let header = HistoryHeader(bytes, at: offset)
+                let end = offset + header.size
+                let value = UnsafeRawBufferPointer(rebasing: bytes[offset + HistoryHeader.byteCount..<end])
+                guard body(number, header, header.isOmitted ? nil : value) else { return }
+                offset = end
+                number += 1
+            }
+        }
+    }
+}

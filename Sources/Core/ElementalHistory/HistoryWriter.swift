@@ -1,0 +1,176 @@
+internal import ElementalSecurity
+internal import ElementalWire
+import NIOCore
+import NIOPosix
+import Support
+
+/// Writes a service's histories into files, on a thread of its own.
+///
+/// Values are written a moment after they came, all that came meanwhile at once, and forced onto the disk once in an interval, or
+/// earlier when more come than ever before. While no values come it does nothing.
+final class HistoryWriter: Sendable {
+    /// How long a value waits for others.
+    private static let delay = Duration.milliseconds(200)
+
+    /// Gives values that files lack, by the numbers that they lack first.
+    typealias Source = @Sendable ([ServiceHistories.Key: UInt64]) -> UnwrittenValues?
+
+    private struct State {
+        /// Whether a write is on its way.
+        var isArmed = false
+        var source: Source?
+        var failureHandler: (@Sendable (SecurityError?) -> Void)?
+        var failure: SecurityError?
+    }
+
+    /// What belongs to the thread.
+    // Unchecked because only work that was submitted to the thread touches it, which runs one after the other.
+    private final class OnThread: @unchecked Sendable {
+        var folder: HistoryFolder
+        /// The number of the next value of each element.
+        var next: [ServiceHistories.Key: UInt64] = [:]
+        var lastSync: ContinuousClock.Instant?
+        var nextTry: ContinuousClock.Instant?
+
+        init(_ folder: consuming HistoryFolder) { self.folder = folder }
+    }
+
+    private let state = Locked(State())
+    private let thread: NIOThreadPool
+    private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    private let onThread: OnThread
+    private let interval: Duration
+    private let retryInterval: Duration
+
+    /// Opens the folder of a service and reads it.
+    static func open(
+        _ path: String, _ elements: ElementCatalogue, interval: Duration, retryInterval: Duration, _ clock: HistoryClock
+    ) async throws(SecurityError) -> (HistoryWriter, [ServiceHistories.Key: HistoryLog]) {
+        let thread = NIOThreadPool(numberOfThreads: 1)
+        thread.start()
+        typealias Opened = Result<(OnThread, [ServiceHistories.Key: HistoryLog]), SecurityError>
+        let opened: Opened = await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                continuation.resume(
+                    returning: Opened { () throws(SecurityError) in
+                        var folder = try HistoryFolder(path, clock)
+                        var logs = try folder.read()
+                        for element in elements {
+                            guard let limits = element.history else { continue }
+                            let log = logs[element.historyKey] ?? HistoryLog(limits)
+                            logs[element.historyKey] = log
+                            try folder.begin(
+                                log.head(element.historyKey, start: clock.start), limit: limits.byteCount)
+                        }
+                        try folder.synchronise()
+                        return (OnThread(folder), logs)
+                    })
+            }
+        }
+        do throws(SecurityError) {
+            let (onThread, logs) = try opened.get()
+            return (HistoryWriter(thread, onThread, interval, retryInterval), logs)
+        } catch {
+            thread.shutdownGracefully { _ in }
+            throw error
+        }
+    }
+
+    private init(_ thread: NIOThreadPool, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
+        (self.thread, self.onThread, self.interval, self.retryInterval) = (thread, onThread, interval, retryInterval)
+    }
+
+    deinit { thread.shutdownGracefully { _ in } }
+
+    func use(_ source: @escaping Source) { state.withLock { $0.source = source } }
+
+    func onFailure(_ handler: @escaping @Sendable (SecurityError?) -> Void) {
+        let failure = state.withLock { state in
+            state.failureHandler = handler
+            return state.failure
+        }
+        if let failure { handler(failure) }
+    }
+
+    /// There is a value.
+    func wake() {
+        let mustArm = state.withLock { state in
+            defer { state.isArmed = true }
+            return !state.isArmed
+        }
+        if mustArm { arm(in: Self.delay) }
+    }
+
+    private func arm(in delay: Duration) {
+        loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in
+            guard let self else { return }
+            thread.submit { [weak self] _ in self?.run() }
+        }
+    }
+
+    /// Writes everything and waits until it is on the disk.
+    func finish() async {
+        await withCheckedContinuation { continuation in
+            thread.submit { _ in
+                self.write(isEnd: true)
+                continuation.resume()
+            }
+        }
+    }
+
+    // MARK: On the thread
+
+    private func run() {
+        state.withLock { $0.isArmed = false }
+        let now = ContinuousClock.now
+        if let time = onThread.nextTry, time > now { return again(in: time - now) }
+        write(isEnd: false)
+        if let time = onThread.nextTry {
+            again(in: time - now)
+        } else if onThread.folder.hasChanges, let last = onThread.lastSync {
+            again(in: last + interval - now)
+        }
+    }
+
+    /// Even if no value comes.
+    private func again(in delay: Duration) {
+        let mustArm = state.withLock { state in
+            defer { state.isArmed = true }
+            return !state.isArmed
+        }
+        if mustArm { arm(in: max(delay, Self.delay)) }
+    }
+
+    private func write(isEnd: Bool) {
+        do throws(SecurityError) {
+            try writeValues()
+            let now = ContinuousClock.now
+            let isTime = onThread.lastSync.map { now - $0 >= interval } ?? true
+            if isEnd || isTime && onThread.folder.hasChanges || onThread.folder.mustSynchronise {
+                onThread.lastSync = now
+                try onThread.folder.synchronise(isEnd: isEnd)
+            }
+            onThread.nextTry = nil
+            report(nil)
+        } catch {
+            onThread.nextTry = ContinuousClock.now + retryInterval
+            report(error)
+        }
+    }
+
+    private func writeValues() throws(SecurityError) {
+        guard let source = state.withLock({ $0.source }) else { return }
+        while let values = source(onThread.next) {
+            try onThread.folder.write(values)
+            onThread.next[values.head.key] = values.records.end
+        }
+    }
+
+    private func report(_ failure: SecurityError?) {
+        let handler = state.withLock { state in
+            defer { state.failure = failure }
+            return state.failure?.code == failure?.code ? nil : state.failureHandler
+        }
+        handler?(failure)
+    }
+}

@@ -1,0 +1,269 @@
+package import ElementalSecurity
+package import ElementalWire
+import Support
+
+/// The histories of a service's elements: in memory, or also in files, which outlast the service's program.
+///
+/// ```swift
+/// var configuration = ServiceConfiguration()
+/// configuration.histories = try await ServiceHistories(inFilesOf: "weather", for: Weather.all)
+/// ```
+public final class ServiceHistories: Sendable {
+    /// The most bytes of all histories of a service, in memory and in files.
+    package static let maximumByteCount = 64 << 20
+    /// The most elements whose histories are kept while the service does not have them.
+    private static let maximumOtherCount = 512
+
+    /// What belongs together: values of other elements are not in the same history. The limits may change.
+    package struct Key: Hashable {
+        let id: Int8
+        let type: ElementType
+        let name: String
+        let readers: Role
+    }
+
+    /// A class, so that a value is added without copying anything else.
+    // Unchecked because the lock of its histories guards it.
+    private final class Entry: @unchecked Sendable {
+        let element: ElementDefinition
+        var log: HistoryLog
+        /// Called when there is a new value, once each.
+        var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
+
+        init(_ element: ElementDefinition, _ log: HistoryLog) { (self.element, self.log) = (element, log) }
+    }
+
+    private struct State {
+        /// By identifier; empty while no element has a history.
+        var entries: [Entry?] = []
+        var byteCount = 0
+        /// Those in files of elements that the service does not have, or not yet.
+        var others: [Key: HistoryLog] = [:]
+        var isInFiles = false
+
+        /// The element's history; `nil` if there is none, or if it belongs to another element of that identifier.
+        func entry(_ element: ElementDefinition) -> Entry? {
+            guard !entries.isEmpty, let known = entries[Int(element.id)] else { return nil }
+            return known.element === element || known.element.historyKey == element.historyKey ? known : nil
+        }
+
+        /// Begins a history. One of another element ends.
+        mutating func begin(_ element: ElementDefinition, _ limits: HistoryLimits, now: Int64) -> Entry {
+            if entries.isEmpty { entries = Array(repeating: nil, count: Int(Int8.max) + 1) }
+            forget(Int(element.id))
+            let entry = Entry(element, others.removeValue(forKey: element.historyKey) ?? HistoryLog(limits))
+            entries[Int(element.id)] = entry
+            change(entry) { log in
+                log.limits = limits
+                log.trim(now: now)
+            }
+            return entry
+        }
+
+        /// Ends the history of an element that the service has no more.
+        mutating func forget(_ id: Int) {
+            guard let entry = entries[id] else { return }
+            entries[id] = nil
+            byteCount -= entry.log.byteCount
+            // Its numbers go on if the element comes back.
+            if isInFiles { restore(entry.element.historyKey, entry.log) }
+        }
+
+        mutating func restore(_ key: Key, _ log: HistoryLog) {
+            guard others.count < ServiceHistories.maximumOtherCount else { return }
+            others[key] = log
+            byteCount += log.byteCount
+        }
+
+        mutating func change(_ entry: Entry, _ body: (inout HistoryLog) -> Void) {
+            let before = entry.log.byteCount
+            body(&entry.log)
+            byteCount += entry.log.byteCount - before
+            if byteCount > ServiceHistories.maximumByteCount { trim() }
+        }
+
+        /// Drops the oldest values of the longest history while all together are too long: first those of elements that the
+        /// service does not have.
+        private mutating func trim() {
+            while byteCount > ServiceHistories.maximumByteCount, let other = others.popFirst() {
+                byteCount -= other.value.byteCount
+            }
+            while byteCount > ServiceHistories.maximumByteCount {
+                let longest = entries.compactMap(\.self).sorted { $0.log.byteCount > $1.log.byteCount }
+                guard let first = longest.first else { return }
+                let other = longest.dropFirst().first?.log.byteCount ?? 0
+                repeat {
+                    let before = first.log.byteCount
+                    first.log.dropOldest()
+                    byteCount += first.log.byteCount - before
+                } while byteCount > ServiceHistories.maximumByteCount && first.log.byteCount >= max(other, 1)
+            }
+        }
+    }
+
+    private let state: Locked<State>
+    private let clock: HistoryClock
+    private let writer: HistoryWriter?
+
+    /// Histories in memory, which end with the program.
+    package init(_ clock: HistoryClock) {
+        self.clock = clock
+        state = Locked(State())
+        writer = nil
+    }
+
+    /// Histories in the files of a folder, which are read now.
+    ///
+    /// - Parameters:
+    ///   - elements: those that the service has.
+    ///   - interval: the least time between two moments at which what was written is forced onto the disk.
+    ///   - retryInterval: after how long to try again when nothing could be written.
+    package init(
+        _ clock: HistoryClock, inFilesOf service: String, for elements: ElementCatalogue, directory: String?,
+        interval: Duration, retryInterval: Duration = .seconds(60)
+    ) async throws(SecurityError) {
+        let path = try Self.path(of: service, directory)
+        let (writer, restored) = try await HistoryWriter.open(
+            path, elements, interval: interval, retryInterval: retryInterval, clock)
+        self.clock = clock
+        self.writer = writer
+        var state = State(isInFiles: true)
+        for (key, log) in restored { state.restore(key, log) }
+        self.state = Locked(state)
+        writer.use { [weak self] in self?.unwritten(from: $0) }
+    }
+
+    /// The folder of a service's files.
+    private static func path(of service: String, _ directory: String?) throws(SecurityError) -> String {
+        // It is the name of a folder.
+        let isName = service.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        guard isName, (1...63).contains(service.utf8.count) else {
+            throw SecurityError(
+                .invalidPeer,
+                "a service that keeps histories in files has a name of 1 to 63 letters, digits, hyphens and underscores"
+            )
+        }
+        return try StateDirectory.path(explicit: directory, environment: StateDirectory.environment)
+            + "/history/" + service
+    }
+
+    /// Removes the values that files have of a service's element, or of all its elements.
+    ///
+    /// - Returns: the names of the elements that had some, and how many bytes those took.
+    /// - Throws: ``SecurityError`` with the code ``SecurityError/Code/locked`` while the service runs.
+    package static func clear(
+        _ service: String, _ element: String?, directory: String?, _ clock: HistoryClock
+    ) throws(SecurityError) -> [String: Int] {
+        let path = try path(of: service, directory)
+        guard var folder = try HistoryFolder(existing: path, clock) else { return [:] }
+        _ = try folder.read()
+        return try folder.clear(element)
+    }
+
+    /// The bytes of all values that are kept, with their headers.
+    package var byteCount: Int { state.withLock { $0.byteCount } }
+
+    /// Calls `handler` when values can no longer be written to files, with the reason, and with `nil` when they can again. The
+    /// handlers before are called no more.
+    package func onFailure(_ handler: @escaping @Sendable (SecurityError?) -> Void) { writer?.onFailure(handler) }
+
+    /// Keeps a value.
+    ///
+    /// - Parameters:
+    ///   - time: when it was measured, in microseconds of the clock; `nil` for now.
+    ///   - now: this moment, if the caller knows it.
+    package func append(
+        _ element: ElementDefinition, _ limits: HistoryLimits, _ value: UnsafeRawBufferPointer,
+        at time: Int64?, now: Int64? = nil
+    ) {
+        let now = now ?? clock.time()
+        let waiters: [ObjectIdentifier: @Sendable () -> Void]? = state.withLock { state in
+            let entry = state.entry(element) ?? state.begin(element, limits, now: now / 1000)
+            state.change(entry) { $0.append(value, at: time ?? now, now: now / 1000) }
+            if entry.waiters.isEmpty { return nil }
+            defer { entry.waiters = [:] }
+            return entry.waiters
+        }
+        writer?.wake()
+        if let waiters { for waiter in waiters.values { waiter() } }
+    }
+
+    /// The answer to a request; `nil` if it waits for a value.
+    ///
+    /// - Parameters:
+    ///   - owner: whose request it is. It has one waiter for an element.
+    ///   - wake: called on any thread when the element has a value.
+    package func answer(
+        _ request: HistoryRequest, _ element: ElementDefinition, for owner: ObjectIdentifier,
+        wake: @escaping @Sendable () -> Void
+    ) -> [UInt8]? {
+        let refusal = HistoryAnswer.refusal(.unknown, token: request.token)
+        guard let limits = element.history else { return refusal }
+        let now = clock.time() / 1000
+        let anchor = clock.anchor()
+        return state.withLock { state in
+            // An old connection does not end the history of an element that is another by now.
+            let isNew = state.entries.isEmpty || state.entries[Int(element.id)] == nil
+            guard let entry = isNew ? state.begin(element, limits, now: now) : state.entry(element) else {
+                return refusal
+            }
+            state.change(entry) { $0.trim(now: now) }
+            if request.waits, request.start == .position(entry.log.end) {
+                entry.waiters[owner] = wake
+                return nil
+            }
+            return entry.log.answer(request.token, behind: request.start, anchor: anchor).wireBytes
+        }
+    }
+
+    /// Forgets the waiters of a connection that has ended.
+    package func forget(_ owner: ObjectIdentifier) {
+        state.withLock { state in for entry in state.entries { entry?.waiters[owner] = nil } }
+    }
+
+    /// Forgets the histories of elements that are not in the catalogue, or are others there. Others get their limits.
+    package func keepOnly(_ elements: ElementCatalogue) {
+        state.withLock { state in
+            for (id, entry) in state.entries.enumerated() {
+                guard let entry else { continue }
+                let element = elements[id: Int8(id)]
+                if let limits = element?.history, element?.historyKey == entry.element.historyKey {
+                    state.change(entry) { $0.limits = limits }
+                } else {
+                    state.forget(id)
+                }
+            }
+        }
+    }
+
+    /// Writes all values and waits until they are on the disk, so that none is lost when the program ends.
+    package func synchronise() async { await writer?.finish() }
+
+    /// What files lack of an element's values, also of one that the service has no more; `nil` if nothing.
+    private func unwritten(from numbers: [Key: UInt64]) -> UnwrittenValues? {
+        state.withLock { state in
+            func unwritten(_ key: Key, _ log: HistoryLog) -> UnwrittenValues? {
+                log.unwritten(from: numbers[key] ?? 0, key, start: clock.start)
+            }
+            for case let entry? in state.entries {
+                if let values = unwritten(entry.element.historyKey, entry.log) { return values }
+            }
+            for (key, log) in state.others {
+                if let values = unwritten(key, log) { return values }
+            }
+            return nil
+        }
+    }
+}
+
+extension ElementDefinition {
+    /// A client's role limits what it sees of the access, so that is not a part of it.
+    var historyKey: ServiceHistories.Key { .init(id: id, type: type, name: name, readers: readers) }
+}

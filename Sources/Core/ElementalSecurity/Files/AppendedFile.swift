@@ -1,0 +1,42 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file of a ``ProtectedDirectory`` to which bytes are appended. Its calls block.
+package struct AppendedFile: ~Copyable {
+    private let path: String
+    private let file: FileDescriptor
+    /// How long the file is.
+    package private(set) var byteCount: Int
+
+    init(_ path: String, _ file: consuming FileDescriptor, byteCount: Int) {
+        self.path = path
+        self.file = file
+        self.byteCount = byteCount
+    }
+
+    /// Appends all bytes, or none.
+    package mutating func append(_ bytes: [UInt8]) throws(SecurityError) {
+        guard file.append(bytes) else {
+            let error = SecurityError.file(path, cannot: "write", errno)
+            // What was written of them.
+            try? shorten(to: byteCount)
+            throw error
+        }
+        byteCount += bytes.count
+    }
+
+    package mutating func shorten(to end: Int) throws(SecurityError) {
+        guard ftruncate(file.number, off_t(end)) == 0 else { throw .file(path, cannot: "shorten", errno) }
+        byteCount = end
+    }
+
+    /// Waits until what was appended is on the disk.
+    package func synchronise() throws(SecurityError) {
+        guard file.synchronise() else { throw .file(path, cannot: "write", errno) }
+    }
+}

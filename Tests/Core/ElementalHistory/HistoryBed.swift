@@ -1,0 +1,102 @@
+import ElementalWire
+import Foundation
+import Support
+import TestSupport
+import Testing
+
+@testable import ElementalHistory
+@testable import ElementalSecurity
+
+/// A service's folder with the history of one element, and a client that keeps a position.
+struct HistoryBed {
+    static let element = Element<UInt64>(1, "Count", access: .read).withHistory(HistoryLimits())
+
+    let path: String
+    var clock = HistoryClock.still
+
+    /// Everything behind a start: the values, and the gaps between them.
+    static func pull(
+        _ log: HistoryLog, behind start: inout HistoryStart, anchor: Int64 = 0
+    ) -> [(value: UInt64?, gap: HistoryGap?, time: Int64)] {
+        var items: [(UInt64?, HistoryGap?, Int64)] = []
+        while true {
+            let answer = log.answer(1, behind: start, anchor: anchor)
+            if let gap = answer.gap { items.append((nil, gap, 0)) }
+            var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
+            answer.forEach { time, bytes in
+                items.append((UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)), nil, time))
+                position.number += 1
+                position.check = HistoryPosition.check(bytes)
+            }
+            start = .position(position)
+            if answer.values.isEmpty { return items }
+        }
+    }
+
+    /// All files' contents.
+    func files() throws -> [String: [UInt8]] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "lock" }
+        return Dictionary(
+            uniqueKeysWithValues: try names.map {
+                ($0, Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\($0)"))))
+            })
+    }
+
+    func replace(_ files: [String: [UInt8]]) throws {
+        for name in try self.files().keys { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
+        for (name, bytes) in files {
+            let file = "\(path)/\(name)"
+            guard
+                FileManager.default.createFile(
+                    atPath: file, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+            else { throw TestSupportError("cannot write \(file)") }
+        }
+    }
+}
+
+/// A run of the service's program, which ends with this.
+final class HistoryRun {
+    private var folder: HistoryFolder
+    var log: HistoryLog
+    private var next: UInt64 = 0
+
+    private let start: [UInt8]
+
+    /// - Parameter begins: whether it says so in the files, as the program does.
+    init(_ bed: HistoryBed, begins: Bool = true) throws {
+        folder = try HistoryFolder(bed.path, bed.clock)
+        log = try folder.read()[HistoryBed.element.historyKey] ?? HistoryLog(HistoryLimits())
+        start = bed.clock.start
+        if begins {
+            try folder.begin(log.head(HistoryBed.element.historyKey, start: start), limit: log.limits.byteCount)
+            try folder.synchronise()
+        }
+    }
+
+    /// Adds a value that says its number.
+    func append(_ value: UInt64, at time: Int64 = 0, now: Int64 = 0) {
+        withUnsafeBytes(of: value.littleEndian) { log.append($0, at: time, now: now) }
+    }
+
+    /// Writes what the files lack, and forces it onto the disk where that must not wait.
+    ///
+    /// - Returns: whether it did.
+    @discardableResult
+    func write() throws -> Bool {
+        while let values = log.unwritten(from: next, HistoryBed.element.historyKey, start: start) {
+            try folder.write(values)
+            next = values.records.end
+        }
+        guard folder.mustSynchronise else { return false }
+        try folder.synchronise()
+        return true
+    }
+
+    func synchronise(isEnd: Bool = false) throws { try folder.synchronise(isEnd: isEnd) }
+
+    /// Everything that is kept.
+    var values: [UInt64] {
+        var start = HistoryStart.newest(.max)
+        return HistoryBed.pull(log, behind: &start).compactMap(\.value)
+    }
+}

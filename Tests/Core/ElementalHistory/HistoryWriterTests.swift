@@ -1,0 +1,124 @@
+import ElementalWire
+import Foundation
+import Support
+import TestSupport
+import Testing
+
+@testable import ElementalHistory
+@testable import ElementalSecurity
+
+/// What a service's histories write, and when.
+struct HistoryWriterTests {
+    private static let count = HistoryBed.element
+
+    private func open(_ folder: String, interval: Duration = .seconds(3600)) async throws -> ServiceHistories {
+        try await ServiceHistories(
+            .still, inFilesOf: "weather",
+            for: [Self.count, Element<String>(2, "Text", access: .read).withHistory(HistoryLimits())],
+            directory: folder, interval: interval,
+            retryInterval: .milliseconds(50))
+    }
+
+    private func append(_ value: UInt64, to histories: ServiceHistories) {
+        withUnsafeBytes(of: value.littleEndian) {
+            histories.append(Self.count, HistoryLimits(), $0, at: nil)
+        }
+    }
+
+    private func answer(_ histories: ServiceHistories, _ start: HistoryStart) throws -> HistoryAnswer {
+        let request = HistoryRequest(token: 1, element: 1, from: start, waits: false)
+        let bytes = try #require(histories.answer(request, Self.count, for: ObjectIdentifier(histories)) {})
+        return try #require(bytes.withUnsafeBytes { HistoryAnswer(wireBytes: $0) })
+    }
+
+    private func files(_ folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/history/weather").filter { $0 != "lock" }
+    }
+
+    @Test("values are written soon without being asked for, and the next program has them")
+    func writes() async throws {
+        try await withFolder { folder in
+            do {
+                let histories = try await open(folder)
+                // Each element has its file before anybody is told of a value.
+                #expect(try files(folder).count == 2)
+                for value in 1...100 as ClosedRange<UInt64> { append(value, to: histories) }
+                let path = folder + "/history/weather/" + (try #require(try files(folder).first { $0.hasPrefix("1-") }))
+                try await eventually("the values are written") {
+                    try HistoryBlock.read(Array(Data(contentsOf: URL(fileURLWithPath: path)))).blocks.contains {
+                        if case .values(let records) = $0 { records.end == 101 } else { false }
+                    }
+                }
+            }
+            // The one before has gone: its lock is free.
+            let histories = try await open(folder)
+            let answer = try answer(histories, .newest(1))
+            #expect(answer.first == 100 && answer.next > 101)
+        }
+    }
+
+    @Test("what cannot be written is told once, stays in memory, and is written when that works again")
+    func failure() async throws {
+        try await withFolder { folder in
+            do {
+                let histories = try await open(folder)
+                let failures = Transcript<SecurityError?>()
+                histories.onFailure { failures.add($0) }
+                // A link in the place of the file is not followed.
+                let name = try #require(try files(folder).first { $0.hasPrefix("1-") })
+                let (file, kept) = (folder + "/history/weather/" + name, folder + "/kept")
+                try FileManager.default.moveItem(atPath: file, toPath: kept)
+                try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: kept)
+                append(1, to: histories)
+                #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
+                append(2, to: histories)
+                #expect(try answer(histories, .newest(.max)).next == 3)
+                // A file that failed is not used again.
+                try FileManager.default.removeItem(atPath: file)
+                try FileManager.default.moveItem(atPath: kept, toPath: file)
+                let isOver = try await failures.next("its end") { _ in true }
+                #expect(isOver == nil)
+                await histories.synchronise()
+            }
+            let histories = try await open(folder)
+            #expect(try answer(histories, .newest(.max)).next == 3)
+            var count = 0
+            try answer(histories, .newest(.max)).forEach { _, _ in count += 1 }
+            #expect(count == 2)
+        }
+    }
+
+    @Test("an element that comes back goes on with its numbers, and one that does not is kept")
+    func otherElements() async throws {
+        try await withFolder { folder in
+            let other = Element<UInt64>(1, "Other", access: .read).withHistory(HistoryLimits())
+            do {
+                let histories = try await open(folder)
+                append(1, to: histories)
+                histories.keepOnly([other])
+                [2].withUnsafeBytes { histories.append(other, HistoryLimits(), $0, at: nil) }
+                histories.keepOnly([Self.count])
+                append(3, to: histories)
+                await histories.synchronise()
+            }
+            let histories = try await open(folder)
+            let answer = try answer(histories, .newest(.max))
+            var values: [UInt64] = []
+            answer.forEach { values.append(UInt64(littleEndian: $1.loadUnaligned(as: UInt64.self))) }
+            #expect(values == [1, 3] && answer.next == 3)
+            #expect(try files(folder).filter { $0.hasPrefix("1-") }.count == 2)
+        }
+    }
+
+    @Test(
+        "names that are no folder's are refused",
+        arguments: ["", "..", "a/b", "a b", "ä", String(repeating: "a", count: 64)])
+    func names(_ name: String) async throws {
+        try await withFolder { folder in
+            await #expect(throws: SecurityError.self) {
+                try await ServiceHistories(
+                    .still, inFilesOf: name, for: [Self.count], directory: folder, interval: .seconds(1))
+            }
+        }
+    }
+}
