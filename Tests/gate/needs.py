@@ -83,6 +83,7 @@ NEEDS = (
         commands=(("Samples/install-packages", "--contrib", "vice"),),
         step="vice",
     ),
+    Need("spin", "the model of histories, checked with spin", packages=("spin", "gcc", "libc6-dev"), step="model"),
     Need("valgrind", "counting the files that run for one value", packages=("valgrind",), step="way"),
     Need(
         "swift-6.2",

@@ -25,6 +25,7 @@ STEPS = {
     "package": "the Debian package: made, checked by lintian, installed in a bare Debian",
     "fuzz": "the fuzzers",
     "simulate": "300 simulated networks",
+    "model": "positions and gaps of histories, checked with spin",
     "benchmarks": "Benchmarks and Benchmarks/Rivals, built only",
     "way": "the files that run for one value, counted by callgrind",
     "without-latency": "module Elemental compiled without its folder Latency",
@@ -59,6 +60,8 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made.append(simple("fuzzers", ["Tests/fuzz", "--seconds", "60"], shown=40))
             case "simulate":
                 made.append(simple("simulated networks", ["Tests/simulate", "--networks", "300"], shown=5))
+            case "model":
+                made.append(simple("model of histories", ["Tests/model"], shown=1, needs={gate.APT}))
             case "benchmarks":
                 made += benchmarks()
             case "way":

@@ -73,7 +73,7 @@ class OtherListTests(unittest.TestCase):
         conditions = {skip.condition for skip in skips.read()}
         for name in [*needs.BY_NAME, *needs.PERMISSIONS]:
             # Without these a whole step is left out, and no test skips.
-            if name not in ("swift-6.2", "valgrind", "vice"):
+            if name not in ("spin", "swift-6.2", "valgrind", "vice"):
                 self.assertIn(f"without {name}", conditions)
 
     def test_modules_are_found(self):
