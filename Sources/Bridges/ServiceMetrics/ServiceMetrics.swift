@@ -37,7 +37,7 @@ package final class ServiceMetrics: Sendable {
             // What it holds is released without the lock.
             _ = services.withLock { $0.removeValue(forKey: key) }
         case .state(let key, _): follow(key) { $0.disconnect() }
-        case .refusal, .leftOut, .browsingFailed, .browsingWorks, .tooMany: break
+        case .history, .refusal, .leftOut, .browsingFailed, .browsingWorks, .tooMany: break
         }
     }
 

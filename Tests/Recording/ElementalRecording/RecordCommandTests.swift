@@ -243,6 +243,9 @@ struct RecordCommandTests {
         (["export", "f", "--csv", "--json"], "not both"),
         (["export", "f", "--json", "--wide"], "--wide goes with --csv"),
         (["export", "f", "--json", "--spreadsheet"], "--spreadsheet goes with --csv"),
+        (["export", "f.mcap", "robot", "--json"], "one recording alone"),
+        (["export", "f.mcap", "--json", "--since", "1h"], "--since goes with TARGETs"),
+        (["export", "Robot!", "--json"], "TARGET"),
     ])
     func mistakesHaveStatus64(_ arguments: [String], _ part: String) throws {
         let error = try #require(throws: (any Error).self) { _ = try ElementalCommand.parseAsRoot(arguments) }

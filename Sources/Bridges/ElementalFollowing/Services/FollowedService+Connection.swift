@@ -49,15 +49,20 @@ extension FollowedService {
     }
 
     private func detach() -> Attachment? {
-        let (attachment, values) = state.withLock { ($0.attachment, $0.values.take()) }
+        let (attachment, values) = state.withLock { state in
+            defer { state.attachment?.histories = [:] }
+            return (state.attachment, state.values.take())
+        }
         values?.cancel()
         for registration in attachment?.registrations ?? [] { registration.cancel() }
+        releaseHistories(attachment?.histories.count ?? 0)
         return attachment
     }
 
     /// A value came. On the event loop.
     private func take(_ value: ElementValue, of element: ElementDefinition, _ device: ElementalDevice) {
         if state.withLock({ $0.attachment == nil }) { attach(device) }
+        if state.withLock({ $0.attachment?.histories[element.id] != nil }) { return }
         guard options.onlyElements.isEmpty || options.onlyElements.contains(element.name) else { return }
         if options.keepsLongValues, !hold(value.wireByteCount, of: element) { return }
         sayNow(.value(key, element, value, at: device.time(of: element)))
@@ -67,7 +72,7 @@ extension FollowedService {
     private static let shortByteCount = 256
 
     /// - Returns: whether there is room for a value in place of the element's former one.
-    private func hold(_ byteCount: Int, of element: ElementDefinition) -> Bool {
+    func hold(_ byteCount: Int, of element: ElementDefinition) -> Bool {
         let isHeld = state.withLock { state in
             let old = state.held[element.id] ?? 0
             let new = byteCount > Self.shortByteCount ? byteCount : 0
@@ -82,7 +87,7 @@ extension FollowedService {
     }
 
     /// There is no room for a value. On the event loop.
-    private func leaveOut(_ element: ElementDefinition, _ byteCount: Int) {
+    func leaveOut(_ element: ElementDefinition, _ byteCount: Int) {
         let isNews = state.withLock { state in
             defer { state.wasToldLeftOut = true }
             return !state.wasToldLeftOut
@@ -113,6 +118,7 @@ extension FollowedService {
         }
         guard isFirst else { return }
         sayNow(.state(key, .connected(device, catalogue)))
+        attachHistories(catalogue)
         let key = key
         let registrations = [
             device.onEvent { [weak self, weak device] event in
@@ -167,6 +173,10 @@ extension FollowedService {
             group.addTask { try? await device.waitUntilDisconnected() }
             group.addTask {
                 await self.heed(device)
+                return nil
+            }
+            group.addTask {
+                await self.followHistories(of: device)
                 return nil
             }
             if let interval = options.pingInterval {

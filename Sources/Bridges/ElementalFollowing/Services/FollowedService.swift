@@ -12,6 +12,8 @@ final class FollowedService: Sendable {
         let device: ElementalDevice
         let catalogue: ElementCatalogue
         var registrations: [HandlerRegistration] = []
+        /// The elements whose values come from their histories, and where they begin.
+        var histories: [Int8: (element: ElementDefinition, beginning: HistoryBeginning)] = [:]
     }
 
     struct State {
@@ -24,6 +26,8 @@ final class FollowedService: Sendable {
         var isListed = true
         var attachment: Attachment?
         var values: HandlerRegistration?
+        /// Where the values end that were told of elements with a history, by their names.
+        var positions: [String: HistoryPosition] = [:]
         var pairedRole: Role?
         /// Whether the device is to be replaced by another one at once.
         var mustRenew = false
@@ -58,14 +62,16 @@ final class FollowedService: Sendable {
     let wake = Latch()
     private let tell: Teller
     let memory: ByteBudget
+    let rooms: [Follower.Room]
 
     init(
         _ key: ServiceKey, _ place: ServicePlace, _ options: FollowerOptions, _ memory: ByteBudget,
-        _ tell: @escaping Teller
+        _ rooms: [Follower.Room], _ tell: @escaping Teller
     ) {
         self.key = key
         self.options = options
         self.memory = memory
+        self.rooms = rooms
         self.tell = tell
         state = Locked(State(place: place))
         loop = options.connect.eventLoopGroup.next()

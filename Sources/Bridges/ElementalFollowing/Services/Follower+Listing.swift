@@ -119,7 +119,8 @@ extension Follower {
         guard state.count < options.maximumServiceCount, let starts = state.starts,
             let place = state.entries[key]?.place
         else { return }
-        let session = FollowedService(key, place, options, memory) { [weak self, observers = state.observers] event in
+        let session = FollowedService(key, place, options, memory, state.rooms) {
+            [weak self, observers = state.observers] event in
             if case .state(_, let news) = event { self?.state.withLock { $0.entries[key]?.state = news } }
             for observer in observers { observer(event) }
         }

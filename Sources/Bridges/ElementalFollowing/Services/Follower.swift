@@ -11,7 +11,7 @@ internal import Support
 /// follower.onEvent { event in … }
 /// try await follower.run()
 /// ```
-/// ``onEvent(_:)`` reports everything at once, on the devices' event loops. ``values(_:interval:maximumByteCount:)`` gives
+/// ``onEvent(_:room:)`` reports everything at once, on the devices' event loops. ``values(_:interval:maximumByteCount:)`` gives
 /// the values to a task at its own pace. ``set(_:of:at:timeout:)`` sends a value and says what became of it.
 ///
 /// Services are hostile until they have proved otherwise: ``FollowerOptions`` bounds their number, each value and the
@@ -19,6 +19,7 @@ internal import Support
 /// ``pair(_:code:as:role:)`` is called, and accepts no service under a paired one's name with another key.
 public final class Follower: Sendable {
     typealias Observer = @Sendable (FollowerEvent) -> Void
+    typealias Room = @Sendable () async -> Void
 
     struct Entry {
         /// The subjects that list it, by their numbers.
@@ -35,6 +36,8 @@ public final class Follower: Sendable {
     struct State {
         var entries: [ServiceKey: Entry] = [:]
         var observers: [Observer] = []
+        /// Each waits until an observer has room for a further value of a history.
+        var rooms: [Room] = []
         /// Takes the services that begin to be followed; `nil` before ``Follower/run()`` and after it.
         var starts: AsyncStream<FollowedService>.Continuation?
         var hasRun = false
@@ -67,8 +70,16 @@ public final class Follower: Sendable {
     /// Calls `observer` with every event, on the devices' event loops or in tasks. It must not block. The events of one
     /// key come in order and one at a time; those of different keys may come at the same time, unless there is one event
     /// loop in ``FollowerOptions/connect``. Call it before ``run()``.
-    public func onEvent(_ observer: @escaping @Sendable (FollowerEvent) -> Void) {
-        state.withLock { $0.observers.append(observer) }
+    ///
+    /// - Parameter room: awaited after each value of a history, before the next one is asked for: an observer that is slow
+    ///   makes the service wait. It returns at the latest when the task is cancelled.
+    public func onEvent(
+        _ observer: @escaping @Sendable (FollowerEvent) -> Void, room: (@Sendable () async -> Void)? = nil
+    ) {
+        state.withLock { state in
+            state.observers.append(observer)
+            if let room { state.rooms.append(room) }
+        }
     }
 
     /// Calls `observer` on that event loop, at once if the event comes there.

@@ -8,6 +8,8 @@ public enum FollowerEvent: Sendable {
     case state(ServiceKey, FollowedState)
     /// A value of a service that is connected, and when it was measured, if the service says so.
     case value(ServiceKey, ElementDefinition, ElementValue, at: ReceivedTime? = nil)
+    /// A value of an element's history, with its position, or values that are missing there: see ``FollowerOptions/history``.
+    case history(ServiceKey, ElementDefinition, HistoryItem<ElementValue>)
     /// The service refused a value that it was sent. The element's current value follows.
     case refusal(ServiceKey, ElementDefinition, ValueRefusal)
     /// A value was left out because the values of all services take too much memory; reported once a connection.
@@ -24,8 +26,8 @@ public enum FollowerEvent: Sendable {
     /// The service that the event concerns; `nil` if it concerns all.
     public var key: ServiceKey? {
         switch self {
-        case .place(let key, _), .state(let key, _), .value(let key, _, _, _), .refusal(let key, _, _),
-            .leftOut(let key, _, _), .roundTrip(let key, _):
+        case .place(let key, _), .state(let key, _), .value(let key, _, _, _), .history(let key, _, _),
+            .refusal(let key, _, _), .leftOut(let key, _, _), .roundTrip(let key, _):
             key
         case .browsingFailed, .browsingWorks, .tooMany: nil
         }

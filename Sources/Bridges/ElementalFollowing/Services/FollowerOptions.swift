@@ -24,6 +24,11 @@ public struct FollowerOptions: Sendable {
     public var maximumByteCount = 64 << 20
     /// How often the round trip to each service that answers pings is measured; `nil` for never.
     public var pingInterval: Duration?
+    /// Where the values begin of an element whose service keeps them (``ElementDefinition/history``); `nil` for its live values
+    /// alone. From there they come as ``FollowerEvent/history(_:_:_:)``, and the element has no other values: those of the
+    /// past and then each new one, once and in order, also when the connection was lost meanwhile. It is called when a service
+    /// is connected, and again when it was gone: return the position of the newest value that was received, if there is one.
+    public var history: @Sendable (ServiceKey, ElementDefinition) -> HistoryBeginning? = { _, _ in nil }
     /// Whether a service that Zeroconf no longer lists stays ``FollowedState/away(_:retryIn:)`` until it is back, instead of
     /// becoming ``FollowedState/gone``.
     public var keepsGone = false

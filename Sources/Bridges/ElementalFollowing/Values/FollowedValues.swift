@@ -59,7 +59,7 @@ extension Follower {
         _ order: ValueOrder = .newest, interval: Duration = .zero, maximumByteCount: Int = 8 << 20
     ) -> FollowedValues {
         let buffer = ValueBuffer(order, interval: interval, maximumByteCount: maximumByteCount)
-        onEvent { buffer.take($0) }
+        onEvent({ buffer.take($0) }, room: { await buffer.waitForRoom() })
         state.withLock { $0.endings.append { buffer.finish() } }
         return FollowedValues(buffer: buffer)
     }
@@ -71,6 +71,8 @@ final class ValueBuffer: Sendable {
         /// The services with values that wait, in the order of their turns.
         var turns: Deque<ServiceKey> = []
         var byteCount = 0
+        /// The values that wait.
+        var count = 0
         var droppedCount = 0
         var isFinished = false
     }
@@ -86,6 +88,8 @@ final class ValueBuffer: Sendable {
 
     private let state = Locked(State())
     private let arrived = Latch()
+    /// Open while fewer values wait than half of those that may.
+    private let room = Latch()
     private let order: ValueOrder
     private let interval: Duration
     private let maximumByteCount: Int
@@ -94,7 +98,11 @@ final class ValueBuffer: Sendable {
         self.order = order
         self.interval = interval
         self.maximumByteCount = maximumByteCount
+        room.open()
     }
+
+    /// Waits until there is room for values of histories, which are not dropped but wait at their services.
+    func waitForRoom() async { await room.wait() }
 
     var droppedCount: Int { state.withLock { $0.droppedCount } }
     /// The bytes of the values that wait in their order.
@@ -105,10 +113,15 @@ final class ValueBuffer: Sendable {
     func take(_ event: FollowerEvent) {
         switch event {
         case .value(let key, let element, let value, _): add(value, of: element, key)
+        case .history(let key, let element, .value(let value)): add(value.value, of: element, key)
         case .state(let key, .gone):
             state.withLock { state in
-                if let lanes = state.lanes.removeValue(forKey: key) { state.byteCount -= lanes.waitingByteCount }
+                if let lanes = state.lanes.removeValue(forKey: key) {
+                    state.byteCount -= lanes.waitingByteCount
+                    state.count -= lanes.waitingCount
+                }
                 state.turns.removeAll { $0 == key }
+                noteRoom(state)
             }
         default: break
         }
@@ -126,19 +139,29 @@ final class ValueBuffer: Sendable {
                 return false
             }
             var lanes = state.lanes.removeValue(forKey: key) ?? Lanes(interval: interval, keeping: keeping)
-            let (before, wasIdle) = (lanes.waitingByteCount, lanes.isEmpty)
+            let (before, count) = (lanes.waitingByteCount, lanes.waitingCount)
             let isTaken = lanes.add(value, of: element)
             state.byteCount += lanes.waitingByteCount - before
+            state.count += lanes.waitingCount - count
             state.lanes[key] = lanes
+            noteRoom(state)
             if !isTaken { state.droppedCount += 1 }
-            if wasIdle, isTaken { state.turns.append(key) }
-            return wasIdle && isTaken
+            if count == 0, isTaken { state.turns.append(key) }
+            return count == 0 && isTaken
         }
         if isFirst { arrived.open() }
     }
 
+    private func noteRoom(_ state: State) {
+        let isLong = state.byteCount >= maximumByteCount / 2 || state.count >= Self.maximumCount / 2
+        if order == .newest || state.isFinished || !isLong { room.open() } else { room.close() }
+    }
+
     func finish() {
-        state.withLock { $0.isFinished = true }
+        state.withLock { state in
+            state.isFinished = true
+            noteRoom(state)
+        }
         arrived.open()
     }
 
@@ -162,9 +185,11 @@ final class ValueBuffer: Sendable {
             for _ in 0..<state.turns.count {
                 let key = state.turns.removeFirst()
                 guard var lanes = state.lanes.removeValue(forKey: key) else { continue }
-                let before = lanes.waitingByteCount
+                let (before, count) = (lanes.waitingByteCount, lanes.waitingCount)
                 let step = lanes.next(at: now)
                 state.byteCount += lanes.waitingByteCount - before
+                state.count += lanes.waitingCount - count
+                noteRoom(state)
                 if !lanes.isEmpty { state.turns.append(key) }
                 state.lanes[key] = lanes
                 switch step {

@@ -59,7 +59,7 @@ package struct Lanes {
     /// The bytes that count of all values that are waiting.
     var waitingByteCount: Int { byteCount + newestByteCount }
     var isEmpty: Bool { waitingCount == 0 }
-    private var waitingCount = 0
+    private(set) var waitingCount = 0
 
     package func holds(_ element: ElementDefinition) -> Bool {
         positions[element.id].map { lanes[$0].number != Lane.none } ?? false

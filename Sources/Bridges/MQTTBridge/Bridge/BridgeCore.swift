@@ -90,7 +90,8 @@ final class BridgeCore {
             // What the element's value is follows.
             guard let service = services[key], let position = service.answered(element) else { return }
             refuse(refusal, position, service)
-        case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        case .state(_, .connecting), .place, .history, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:
+            break
         }
     }
 

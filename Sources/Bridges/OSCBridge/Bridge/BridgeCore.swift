@@ -71,7 +71,8 @@ final class BridgeCore {
         case .refusal(let key, let element, let refusal):
             guard let service = services[key], let position = service.answered(element) else { return }
             refuse(refusal, position, service)
-        case .state(_, .connecting), .place, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany: break
+        case .state(_, .connecting), .place, .history, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:
+            break
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Elemental
 internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
@@ -21,7 +22,11 @@ public struct RecordingText: Sendable {
         var name: String
     }
 
-    private let recording: Recording
+    private let services: [RecordedService]
+    /// In nanoseconds since 1970, to which the items' times are added.
+    private let start: UInt64
+    /// `nil` for all.
+    private let wanted: Set<Column>?
     private let form: Form
     private let isForSpreadsheets: Bool
     private var columns: [Column: Int] = [:]
@@ -32,7 +37,25 @@ public struct RecordingText: Sendable {
     /// - Parameter isForSpreadsheets: whether texts in CSV that a spreadsheet would run as a formula get an apostrophe in
     ///   front: names and values come from other machines.
     public init(_ recording: Recording, _ form: Form, isForSpreadsheets: Bool = false) {
-        self.recording = recording
+        self.init(recording.services, begunAt: recording.start, form, isForSpreadsheets: isForSpreadsheets)
+    }
+
+    /// Makes text of what is no file.
+    ///
+    /// - Parameters:
+    ///   - start: in nanoseconds since 1970; the items' times are added to it.
+    ///   - only: the names of the elements that are wanted; empty for all.
+    package init(
+        _ services: [RecordedService], begunAt start: UInt64, _ form: Form, isForSpreadsheets: Bool,
+        only: [String] = []
+    ) {
+        self.services = services
+        self.start = start
+        let catalogues = services.enumerated().lazy.flatMap { place, service in service.catalogues.map { (place, $0) } }
+        let columns = catalogues.flatMap { place, catalogue in
+            only.compactMap { catalogue[$0] }.map { Column(service: place, name: $0.name) }
+        }
+        wanted = only.isEmpty ? nil : Set(columns)
         self.form = form
         self.isForSpreadsheets = isForSpreadsheets
     }
@@ -44,12 +67,12 @@ public struct RecordingText: Sendable {
         case .csv: return Self.line(["time", "service", "instance", "element", "value", "unit"])
         case .wideCSV:
             var names = ["time"]
-            for (place, service) in recording.services.enumerated() {
+            for (place, service) in services.enumerated() {
                 for element in service.catalogues.joined() {
                     let column = Column(service: place, name: element.name)
-                    guard columns[column] == nil else { continue }
+                    guard columns[column] == nil, wanted?.contains(column) != false else { continue }
                     columns[column] = names.count
-                    let name = recording.services.count == 1 ? element.name : recording.name(of: element, place)
+                    let name = services.count == 1 ? element.name : "\(service.key)/\(element.name)"
                     names.append(cell(name))
                 }
             }
@@ -61,8 +84,9 @@ public struct RecordingText: Sendable {
     /// The text of an item, or of those before it; empty if there is none.
     public mutating func text(of item: RecordedItem) -> String {
         switch (form, item.content) {
+        case (_, .value(let value)) where !isWanted(value): return ""
         case (.csv, .value(let value)):
-            let service = recording.services[value.service]
+            let service = services[value.service]
             return Self.line([
                 time(item.time, value).text, service.service ?? "", cell(service.instance), cell(value.element.name),
                 cell(value), cell(value.element.unit),
@@ -106,18 +130,22 @@ public struct RecordingText: Sendable {
     }
 
     private func time(_ time: Duration) -> Timestamp {
-        Timestamp(nanoseconds: recording.start &+ UInt64(max(0, time.nanoseconds)))
+        Timestamp(nanoseconds: start &+ UInt64(max(0, time.nanoseconds)))
+    }
+
+    private func isWanted(_ value: RecordedValue) -> Bool {
+        wanted?.contains(Column(service: value.service, name: value.element.name)) != false
     }
 
     /// When a value was measured, if that is known, otherwise when it was recorded.
     private func time(_ time: Duration, _ value: RecordedValue) -> Timestamp {
-        let (measured, isBeyond) = Int64(bitPattern: recording.start)
+        let (measured, isBeyond) = Int64(bitPattern: start)
             .subtractingReportingOverflow(value.age.nanoseconds &- max(0, time.nanoseconds))
         return isBeyond || measured < 0 ? self.time(time) : Timestamp(nanoseconds: UInt64(measured))
     }
 
     func json(_ value: RecordedValue, _ time: Duration) -> JSONText {
-        let service = recording.services[value.service]
+        let service = services[value.service]
         let choice = value.element.type == .string ? nil : value.element.choice(value.value)
         return .event(
             "value",

@@ -36,6 +36,7 @@ struct RecordedChannel {
         if let step = element.step { metadata.append(("step", String(step))) }
         if element.latest { metadata.append(("latest", "true")) }
         if element.timed { metadata.append(("timed", "true")) }
+        if let history = element.history { metadata.append(("history", history.text)) }
         if element.kind != .state { metadata.append(("kind", element.kind.name)) }
         if !element.choices.isEmpty {
             let choices = element.choices.map { choice in
@@ -72,6 +73,7 @@ extension RecordedChannel {
             let choices = entries["choices"].map({ Self.choices($0, type) }) ?? [],
             step != nil || entries["step"] == nil
         else { return nil }
+        let history = entries["history"].flatMap { HistoryLimits(text: $0) }
         var range: ClosedRange<Double>?
         if let text = entries["range"] ?? entries["componentRange"] {
             guard let dots = text.firstRange(of: "..."), let lower = Double(text[..<dots.lowerBound]),
@@ -83,7 +85,7 @@ extension RecordedChannel {
             id: id, name: name, type: type, transport: transport, unit: entries["unit"] ?? "", range: range,
             step: step, choices: choices, access: access, latest: entries["latest"] == "true",
             kind: ElementKind.allCases.first { $0.name == entries["kind"] } ?? .state, timed: entries["timed"] == "true"
-        )
+        ).withHistory(history)
     }
 
     private static func choices(_ text: String, _ type: ElementType) -> [ElementChoice]? {
@@ -107,5 +109,17 @@ extension RecordedChannel {
             }
         }
         return isWhole ? choices : nil
+    }
+}
+
+extension HistoryLimits {
+    /// `COUNT,SECONDS,BYTES`, 0 for no limit.
+    fileprivate var text: String { "\(count ?? 0),\(seconds ?? 0),\(byteCount)" }
+
+    fileprivate init?(text: String) {
+        let limits = text.split(separator: ",").map { Int($0) ?? -1 }
+        guard limits.count == 3, limits.allSatisfy((0...Int(UInt32.max)).contains), limits[2] > 0 else { return nil }
+        self.init(
+            count: limits[0] == 0 ? nil : limits[0], seconds: limits[1] == 0 ? nil : limits[1], byteCount: limits[2])
     }
 }

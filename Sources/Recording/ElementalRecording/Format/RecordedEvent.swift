@@ -10,7 +10,8 @@ public struct RecordedEvent: Sendable, Hashable {
         case away
         /// The service does not admit the recorder.
         case refused
-        /// Values came faster than the disk took them: so many are missing before this event.
+        /// Values are missing before this event: they came faster than the disk took them or, of a service, its history does
+        /// not have them.
         case lost
     }
 
@@ -24,7 +25,7 @@ public struct RecordedEvent: Sendable, Hashable {
     public internal(set) var catalogue: Int?
     /// Why, if that is known. Text from the network may be in it.
     public internal(set) var reason: String?
-    /// For ``Kind/lost``: how many values.
+    /// For ``Kind/lost``: how many values, if that is known.
     public internal(set) var count: Int?
 
     /// Where events are in a file. Other tools show them there.

@@ -146,6 +146,9 @@ final class MCAPWriter: @unchecked Sendable {
         removeChunk()
     }
 
+    /// Waits until what was written is on the disk.
+    func synchronise() throws(RecordingError) { try file.synchronise() }
+
     private func removeChunk() {
         chunk.removeAll(keepingCapacity: chunk.capacity <= 2 * chunkLimit)
         entries.removeAll(keepingCapacity: true)

@@ -29,7 +29,7 @@ extension MCAPWriter {
             case .channel(let id, let channel):
                 add(channel.element.type.messageSchema)
                 add(channel.channel(id))
-            case .value(let channel, let time, let measured, let value):
+            case .value(let channel, let time, let measured, let value, _):
                 addMessage(channel, at: time, published: measured) { value.appendMessage(to: &$0) }
             case .event(let event, let time):
                 addMessage(RecordQueue.eventChannel, at: time) { $0 += event.message.utf8 }

@@ -6,7 +6,7 @@ internal import ElementalWire
 struct RecordQueue {
     enum Entry {
         case channel(UInt16, RecordedChannel)
-        case value(UInt16, time: UInt64, measured: UInt64, ElementValue)
+        case value(UInt16, time: UInt64, measured: UInt64, ElementValue, HistoryPosition? = nil)
         case event(RecordedEvent, time: UInt64)
     }
 
@@ -77,10 +77,12 @@ struct RecordQueue {
 
     /// - Parameters:
     ///   - age: how many nanoseconds ago the value was measured, if that is known.
+    ///   - position: that of a value of the element's history. There is always room for it: the next one is asked for when
+    ///     it is written.
     ///   - now: the time, asked only if the value is one to be recorded.
     mutating func add(
         _ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, measured age: Int64? = nil,
-        at now: () -> UInt64
+        position: HistoryPosition? = nil, at now: () -> UInt64
     ) {
         guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)) else { return }
         let channel = channels[Int(element.id)]
@@ -89,11 +91,24 @@ struct RecordQueue {
         lastTime = time
         let count = Self.entryByteCount + (value.type.fixedByteCount == nil ? value.wireByteCount : 0)
         // A value longer than everything that may wait goes alone.
-        guard byteCount + count <= limit || entries.isEmpty else { return lose() }
+        guard byteCount + count <= limit || entries.isEmpty || position != nil else { return lose() }
         tellLost(at: time)
         let measured = age.map { UInt64(clamping: Int64(clamping: time) &- $0) } ?? time
-        append(.value(channel, time: time, measured: measured, value), count)
+        append(.value(channel, time: time, measured: measured, value, position), count)
         valueCount += 1
+    }
+
+    /// Tells values that the element's history lacks.
+    mutating func addGap(_ gap: HistoryGap, of element: ElementDefinition, _ key: ServiceKey, at time: UInt64) {
+        guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)),
+            channels[Int(element.id)] != 0
+        else { return }
+        let maximum = gap.count == nil ? gap.maximumCount.map { ", at most \($0)" } ?? "" : ""
+        appendEvent(
+            RecordedEvent(
+                kind: .lost, service: key.service, instance: key.name,
+                reason: "the history of '\(element.name)' does not have them\(maximum)",
+                count: gap.count.map { Int(clamping: $0) }), time)
     }
 
     /// There is no room for a value or an event.

@@ -39,6 +39,9 @@ public final class Recorder: Sendable {
     private let thread: NIOThreadPool
     private let loop: any EventLoop
     private let failed = Latch()
+    /// Open while a value of a history may be asked for: less waits than half of what may.
+    private let room = Latch()
+    private let positions: PositionTracker?
     /// What became of the recording, once it has ended.
     private let summary = Locked<RecordingSummary?>(nil)
 
@@ -51,6 +54,8 @@ public final class Recorder: Sendable {
         state = Locked(
             State(queue: RecordQueue(names: options.elements, limit: options.maximumPendingByteCount)))
         loop = MultiThreadedEventLoopGroup.singleton.next()
+        room.open()
+        positions = options.onPositions.map { PositionTracker(start: options.clock.start, $0) }
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
         self.thread = thread
@@ -102,6 +107,15 @@ public final class Recorder: Sendable {
             // By the recording's clock.
             let age = measured.map { 1000 * (MeasurementTime.now.microseconds &- $0.time.microseconds) }
             change { $0.queue.add(value, of: element, key, measured: age, at: { options.clock.now }) }
+        case .history(let key, let element, .value(let value)):
+            let age = value.time.map { 1000 * (MeasurementTime.now.microseconds &- $0.time.microseconds) }
+            change {
+                $0.queue.add(
+                    value.value, of: element, key, measured: age, position: value.position, at: { options.clock.now })
+                if $0.queue.byteCount >= options.maximumPendingByteCount / 2 { room.close() }
+            }
+        case .history(let key, let element, .gap(let gap)):
+            change { $0.queue.addGap(gap, of: element, key, at: options.clock.now) }
         case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
         case .state(let key, .away(let problem, _)): disconnected(key, .away, problem.message)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
@@ -110,6 +124,9 @@ public final class Recorder: Sendable {
             break
         }
     }
+
+    /// Waits until a further value of a history may come, which the recorder does not drop.
+    package func waitForRoom() async { await room.wait() }
 
     func noteConnected(_ key: ServiceKey, _ catalogue: ElementCatalogue) {
         change { $0.queue.connected(key, catalogue, at: options.clock.now) }
@@ -144,11 +161,13 @@ public final class Recorder: Sendable {
         let entries: [RecordQueue.Entry]? = state.withLock { state in
             if flushes { state.isArmed = false }
             state.isHurrying = false
+            room.open()
             return state.failure == nil ? state.queue.take() : nil
         }
         guard let entries else { return }
         do throws(RecordingError) {
             try writer.write(entries, flushes: flushes)
+            positions?.note(entries, of: writer, areFlushed: flushes)
         } catch {
             state.withLock { $0.failure = error }
             failed.open()

@@ -1,3 +1,5 @@
+package import Elemental
+package import ElementalFollowing
 internal import Support
 
 /// What a recorder writes, and how much.
@@ -13,12 +15,32 @@ public struct RecorderOptions: Sendable {
     var clock = RecordingClock()
     /// How long a value may wait until it is in the file.
     var interval = Duration.milliseconds(750)
+    /// Called on the recorder's thread, with what is on the disk by then, at most once in each ``interval``.
+    package var onPositions: (@Sendable (RecordedPositions) -> Void)?
 
     /// The defaults: everything, without a limit.
     public init() {}
 
     /// The fewest bytes of a file that has a limit.
     public static let smallestMaximumByteCount: UInt64 = 64 << 10
+}
+
+/// Where the values of a file end in the histories of their elements.
+package struct RecordedPositions: Sendable {
+    package struct Position: Sendable {
+        package let key: ServiceKey
+        /// The element's name.
+        package let element: String
+        /// The channel of the element's messages.
+        package let channel: UInt16
+        package let position: HistoryPosition
+    }
+
+    /// The wall clock when the recording began, in nanoseconds since 1970, by which the file is known again.
+    package let start: UInt64
+    /// The file's length. Values behind that are later than the positions.
+    package let byteCount: UInt64
+    package let positions: [Position]
 }
 
 /// The time of a recording: the wall clock's when it began, and from then on that of a monotonic clock that goes on while

@@ -98,7 +98,8 @@ final class ItemReader: @unchecked Sendable {
                 losses.note(recording.name(of: element, service))
                 return nil
             }
-            let age = element.timed ? Int64(bitPattern: message.logTime &- message.publishTime) : 0
+            let hasTime = element.timed || element.history != nil
+            let age = hasTime ? Int64(bitPattern: message.logTime &- message.publishTime) : 0
             return .value(RecordedValue(service: service, element: element, value: value, age: .nanoseconds(age)))
         case .events:
             guard let event = RecordedEvent(message: message.data) else { return nil }

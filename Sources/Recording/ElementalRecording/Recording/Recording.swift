@@ -93,6 +93,17 @@ public struct RecordedService: Sendable {
     /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
     var catalogueNumbers: [Int] = []
 
+    init(service: String?, instance: String) {
+        self.service = service
+        self.instance = instance
+    }
+
+    /// A service that is there now.
+    package init(_ key: ServiceKey, _ elements: ElementCatalogue) {
+        self.init(service: key.service, instance: key.name)
+        add(elements, 0, elements.map { _ in 0 })
+    }
+
     mutating func add(_ catalogue: ElementCatalogue, _ number: Int, _ valueCounts: [Int]) {
         catalogues.append(catalogue)
         catalogueNumbers.append(number)
@@ -135,6 +146,13 @@ public struct RecordedValue: Sendable {
     /// How long before its recording the value was measured; zero if that is not known. Negative if the service said that it
     /// was measured later.
     public let age: Duration
+
+    package init(service: Int, element: ElementDefinition, value: ElementValue, age: Duration) {
+        self.service = service
+        self.element = element
+        self.value = value
+        self.age = age
+    }
 }
 
 /// A value or an event, with its time.
@@ -150,6 +168,11 @@ public struct RecordedItem: Sendable {
     public let time: Duration
     /// What was recorded.
     public let content: Content
+
+    package init(time: Duration, content: Content) {
+        self.time = time
+        self.content = content
+    }
 }
 
 enum ChannelUse: Sendable {

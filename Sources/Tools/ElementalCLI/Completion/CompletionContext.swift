@@ -83,6 +83,7 @@ struct CompletionContext: Sendable {
         let isPositional = argument.kind == "positional"
         switch argument.valueName {
         case "target": return [.targets]
+        case "file-or-target": return [.targets, .files]
         case "service": return [.services]
         case "alias" where !isPositional: return [.aliases]
         case "name" where isPositional: return [.elements(of: target)]

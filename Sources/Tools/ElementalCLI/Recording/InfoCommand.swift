@@ -64,6 +64,8 @@ struct RecordingInfo: ConsoleEvent {
             case .connected: what = "\(name) is connected"
             case .away: what = "\(name) is away"
             case .refused: what = "\(name) is refused"
+            case .lost where event.instance != nil:
+                what = "\(name): \(event.count.map { "\($0) " } ?? "")values are missing"
             case .lost: what = "\(event.count ?? 0) values are missing: they came faster than the disk took them"
             }
             lines.append("at \(time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? ""))

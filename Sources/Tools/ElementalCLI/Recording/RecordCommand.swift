@@ -8,7 +8,7 @@ struct RecordCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "record",
         abstract: "Record services' values into an MCAP file, to replay or to look at later.",
-        usage: "elemental record [TARGET...] --to FILE [--only NAME...] [--for SECONDS] [--max-size BYTES]",
+        usage: "elemental record [TARGET...] --to FILE [--resume] [--only NAME...] [--for SECONDS] [--max-size BYTES]",
         discussion: """
             Records the TARGETs, or every service that is found, as they come and go. It ends on Ctrl-C and SIGTERM, after \
             --for, and before the file would be larger than --max-size, each time with a complete file. \
@@ -19,10 +19,17 @@ struct RecordCommand: ReportingCommand {
             each element. Every value is in the file within a second, so that 'elemental replay' reads it up to the last \
             second even if this program is killed. A file that is there already is not written over.
 
+            With --resume the file begins where the recordings with --resume into the same folder end: first come the values \
+            that were missed, of elements whose service keeps them (publish: 'history 24h'), and then each new one, once and \
+            in order. The first recording begins with everything that is kept. Values that are kept no more are told in the \
+            file as 'lost'. Other elements are recorded as without --resume. Where recordings end is kept in the state \
+            directory.
+
               $ elemental record robot --to robot.mcap
               $ elemental record robot/Rover 192.168.1.7:5000 --to both.mcap --for 3600
               $ elemental record robot --to speed.mcap --only Speed --only Battery
               $ elemental replay robot.mcap --publish
+              $ elemental record weather --to days/monday.mcap --resume
             """)
 
     @OptionGroup var options: RecordOptions
@@ -54,6 +61,8 @@ struct RecordCommand: ReportingCommand {
         let (targets, oldNames) = try subjects
         let names = options.following.only + oldNames
         try await Interruption.run(console) { [self] in
+            let resumed =
+                options.resumes ? try await ResumedRecording.open(file, options.following.security.state, console) : nil
             let followed = try await options.following.makeFollower(
                 // What waits for the disk is bounded by the recorder.
                 with: targets, andAll: targets.isEmpty, for: nil, console, output
@@ -61,17 +70,26 @@ struct RecordCommand: ReportingCommand {
                 $0.keepsLongValues = false
                 // The recorder leaves out the others, and says if there is none of that name.
                 $0.onlyElements = []
+                guard let resumed else { return }
+                let wanted = Set(names.map { $0.lowercased() })
+                $0.history = { key, element in
+                    guard wanted.isEmpty || wanted.contains(element.name.lowercased()) else { return nil }
+                    return resumed.beginning(of: element, key)
+                }
             }
             var recording = RecorderOptions()
             recording.elements = names
             recording.maximumByteCount = options.maximumByteCount
+            if let resumed { recording.onPositions = { resumed.keep($0) } }
             let recorder = try await Recorder(path: file, options: recording)
             let progress = RecordProgress(
                 names: names, progress: TargetProgress(targets: followed.targets), console: console)
-            followed.follower.onEvent { event in
-                recorder.note(event)
-                progress.note(event)
-            }
+            followed.follower.onEvent(
+                { event in
+                    guard let event = resumed == nil ? event : resumed?.recorded(event) else { return }
+                    recorder.note(event)
+                    progress.note(event)
+                }, room: { await recorder.waitForRoom() })
             var failure: (any Error)?
             do {
                 try await record(followed.follower, recorder, progress)
@@ -112,6 +130,11 @@ struct RecordOptions: ParsableArguments {
     @Option(
         name: .customLong("max-size"), help: ArgumentHelp("End before the file is larger.", valueName: "bytes"))
     var maximumByteCount: UInt64?
+
+    @Flag(
+        name: .customLong("resume"),
+        help: "Begin where the last recording with --resume in that folder ends, as far as services keep values.")
+    var resumes = false
 
     @OptionGroup var following: FollowingOptions
     @OptionGroup var output: OutputOptions

@@ -29,7 +29,7 @@ struct FollowingReport: Sendable {
             if told.withLock({ $0.browsingFailure.take() }) != nil { console.offer(.browsingWorks) }
         case .tooMany(let count): console.offer(.tooManyServices(count))
         case .leftOut(let key, let element, let byteCount): console.offer(.valueLeftOut(key, element, byteCount))
-        case .place, .value, .refusal, .roundTrip: break
+        case .place, .value, .history, .refusal, .roundTrip: break
         }
     }
 

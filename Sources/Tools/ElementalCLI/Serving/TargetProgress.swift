@@ -49,7 +49,7 @@ struct TargetProgress: Sendable {
             if missing.isEmpty { allConnected.open() }
         case .browsingFailed: state.withLock { $0.browsingFails = true }
         case .browsingWorks: state.withLock { $0.browsingFails = false }
-        case .place, .value, .refusal, .leftOut, .roundTrip, .tooMany: break
+        case .place, .value, .history, .refusal, .leftOut, .roundTrip, .tooMany: break
         }
     }
 }

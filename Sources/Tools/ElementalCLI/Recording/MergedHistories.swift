@@ -1,0 +1,57 @@
+import Elemental
+import ElementalRecording
+import Support
+
+/// The values of several histories in the order of their times. Of each history only the values of one answer are in memory.
+struct MergedHistories {
+    enum Item {
+        case value(RecordedItem)
+        /// Values of a service's element that are missing.
+        case gap(service: Int, ElementDefinition, HistoryGap)
+    }
+
+    private struct Source {
+        let service: Int
+        let element: ElementDefinition
+        var values: HistoryValues<ElementValue>.Iterator
+        /// The value that is next, with its time in seconds since 1970.
+        var next: (value: ElementValue, time: Double)?
+        /// The time by which it is put among those of the others.
+        var order = 0.0
+    }
+
+    /// Those whose next value is not known yet; the last one is read first.
+    private var unread: [Source] = []
+    /// Those with a next value, the latest first.
+    private var waiting: [Source] = []
+
+    mutating func add(_ values: HistoryValues<ElementValue>, _ element: ElementDefinition, of service: Int) {
+        unread.insert(Source(service: service, element: element, values: values.makeAsyncIterator()), at: 0)
+    }
+
+    /// The next value or gap; `nil` at the end of all.
+    mutating func next() async throws(ElementalError) -> Item? {
+        while var source = unread.popLast() {
+            guard let item = try await source.values.next() else { continue }
+            switch item {
+            case .gap(let gap):
+                unread.append(source)
+                return .gap(service: source.service, source.element, gap)
+            case .value(let value):
+                // One whose time is not known has that of its arrival, and comes with the one before.
+                let time = value.time?.secondsHere
+                source.next = (value.value, time ?? WallClock.seconds)
+                source.order = time ?? source.order
+                // Those that are as old come first.
+                let index = waiting.firstIndex { $0.order <= source.order } ?? waiting.endIndex
+                waiting.insert(source, at: index)
+            }
+        }
+        guard let source = waiting.popLast(), let (value, time) = source.next else { return nil }
+        unread.append(source)
+        // In whole microseconds, as the service told it.
+        let microseconds = Int64(exactly: (time * 1e6).rounded()) ?? 0
+        let recorded = RecordedValue(service: source.service, element: source.element, value: value, age: .zero)
+        return .value(RecordedItem(time: .nanoseconds(microseconds &* 1000), content: .value(recorded)))
+    }
+}
