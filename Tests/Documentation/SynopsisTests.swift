@@ -36,7 +36,7 @@ struct SynopsisTests {
                 "signalr listen", "signalr bridge", "mqtt bridge", "mqtt forget", "osc", "dashboard", "metrics",
                 "record", "replay", "export", "info", "doctor", "bench latency", "bench throughput", "bench fanout",
                 "bench serve", "trust show", "trust list", "trust add", "trust revoke", "trust reset", "pair",
-                "open-pairing", "alias",
+                "open-pairing", "alias", "history clear",
             ])
     }
 

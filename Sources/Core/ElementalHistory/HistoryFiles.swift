@@ -16,7 +16,7 @@ struct HistoryFiles {
         fileprivate(set) var byteCount: Int
         /// The number behind its last value.
         fileprivate(set) var end: UInt64
-        /// Whether nothing may be appended, because that failed.
+        /// Whether nothing may be appended, because it ends with a part of something.
         fileprivate var isClosed = false
 
         init(name: String, byteCount: Int, end: UInt64) {
@@ -111,16 +111,11 @@ struct HistoryFiles {
         }
         var file = all.removeLast()
         defer { all.append(file) }
-        do throws(SecurityError) {
-            var opened = try directory.append(to: file.name)
-            let bytes = blocks.flatMap(\.bytes)
-            try opened.append(bytes)
-            file.byteCount += bytes.count
-        } catch {
-            // It may have a part of them.
-            file.isClosed = true
-            throw error
-        }
+        let bytes = blocks.flatMap(\.bytes)
+        var opened = try directory.append(to: file.name)
+        defer { file.isClosed = opened.isDamaged }
+        try opened.append(bytes)
+        file.byteCount += bytes.count
         file.end = end
         changed.insert(file.name)
     }

@@ -73,7 +73,6 @@ struct HistoryWriterTests {
                 #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
                 append(2, to: histories)
                 #expect(try answer(histories, .newest(.max)).next == 3)
-                // A file that failed is not used again.
                 try FileManager.default.removeItem(atPath: file)
                 try FileManager.default.moveItem(atPath: kept, toPath: file)
                 let isOver = try await failures.next("its end") { _ in true }

@@ -12,7 +12,7 @@ import Testing
 struct RecordResumeTests {
     private static let elements = [
         "--element", "1:Count:uint32:ro:timed:history 24h", "--element", "2:Short:uint32:ro:history 10", "--element",
-        "3:Plain:uint32=0",
+        "3:Plain:uint32=0", "--history", "memory",
     ]
 
     private static func events(_ file: String, _ name: String) async throws -> [JSONLine] {

@@ -12,6 +12,8 @@ package struct AppendedFile: ~Copyable {
     private let file: FileDescriptor
     /// How long the file is.
     package private(set) var byteCount: Int
+    /// Whether it ends with a part of what could not be appended.
+    package private(set) var isDamaged = false
 
     init(_ path: String, _ file: consuming FileDescriptor, byteCount: Int) {
         self.path = path
@@ -24,7 +26,7 @@ package struct AppendedFile: ~Copyable {
         guard file.append(bytes) else {
             let error = SecurityError.file(path, cannot: "write", errno)
             // What was written of them.
-            try? shorten(to: byteCount)
+            isDamaged = (try? shorten(to: byteCount)) == nil
             throw error
         }
         byteCount += bytes.count
