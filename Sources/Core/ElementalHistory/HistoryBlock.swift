@@ -6,7 +6,7 @@ import Support
 enum HistoryBlock {
     /// What follows belongs to this element and this life of its history.
     case head(HistoryHead)
-    /// Values with consecutive numbers.
+    /// Values with consecutive numbers. In the file those that follow others at once say no numbers.
     case values(HistoryRecords)
     /// The life may have given numbers up to this one; and microseconds from the machine's clock to those since 1970, 0 if that
     /// is not known.
@@ -17,12 +17,15 @@ enum HistoryBlock {
     /// A longer block is damaged.
     private static let maximumPayloadByteCount = 2 * HistoryLimits.maximumValueByteCount
 
-    var bytes: [UInt8] {
+    /// - Parameter last: the values that the file has before; those that follow them at once say less.
+    func bytes(behind last: HistoryRecords.End?) -> [UInt8] {
         var payload: [UInt8] = []
         switch self {
         case .head(let head):
             payload.append(1)
             head.append(to: &payload)
+        case .values(let records) where last == HistoryRecords.End(number: records.first, began: records.began):
+            payload = [4] + records.bytes
         case .values(let records):
             payload.append(2)
             payload.append(littleEndian: records.first)
@@ -46,26 +49,40 @@ enum HistoryBlock {
         return checksum.value
     }
 
+    /// What a file has.
+    struct Content {
+        var blocks: [HistoryBlock] = []
+        /// The length of the blocks; behind them the file is damaged.
+        var byteCount = 0
+        /// Whether what follows is whole, and not known to this version.
+        var isNewer = false
+    }
+
     /// The blocks of a file up to the first that is damaged.
-    ///
-    /// - Returns: also the length of those blocks.
-    static func read(_ file: [UInt8]) -> (blocks: [HistoryBlock], byteCount: Int) {
-        var (blocks, end): ([HistoryBlock], Int) = ([], 0)
+    static func read(_ file: [UInt8]) -> Content {
+        var content = Content()
+        var last: HistoryRecords.End?
         file.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
-            while let length = reader.uint32(), length <= maximumPayloadByteCount, let check = reader.uint32(),
-                let payload = reader.bytes(Int(length)), checksum(payload) == check, let block = Self(payload)
+            while let length = reader.uint32(), 0 < length, length <= maximumPayloadByteCount,
+                let check = reader.uint32(),
+                let payload = reader.bytes(Int(length)), checksum(payload) == check
             {
-                if case .head = block {} else if blocks.isEmpty { return }
-                blocks.append(block)
-                end = bytes.count - reader.remaining.count
+                guard let block = Self(payload, behind: last) else {
+                    content.isNewer = true
+                    return
+                }
+                if case .head = block {} else if content.blocks.isEmpty { return }
+                if case .values(let records) = block { last = HistoryRecords.End(records) }
+                content.blocks.append(block)
+                content.byteCount = bytes.count - reader.remaining.count
             }
         }
-        return (blocks, end)
+        return content
     }
 
     /// Reads a payload; `nil` if it is none.
-    private init?(_ payload: UnsafeRawBufferPointer) {
+    private init?(_ payload: UnsafeRawBufferPointer, behind last: HistoryRecords.End?) {
         var reader = ByteReader(payload)
         switch reader.uint8() {
         case 1:
@@ -73,15 +90,19 @@ enum HistoryBlock {
             self = .head(head)
         case 2:
             guard let first = reader.uint64(), let began = reader.uint64(),
-                let records = HistoryRecords(
-                    first: first, began: Int64(bitPattern: began), bytes: Array(reader.remaining))
+                let records = HistoryRecords(first, began: Int64(bitPattern: began), Array(reader.remaining))
             else { return nil }
             self = .values(records)
         case 3:
             guard let number = reader.uint64(), number < HistoryRecords.maximumNumber, let anchor = reader.uint64(),
-                reader.isAtEnd
+                reader.isAtEnd, Int64(bitPattern: anchor).magnitude < HistoryRecords.maximumNumber
             else { return nil }
             self = .mark(lastPossible: number, anchor: Int64(bitPattern: anchor))
+        case 4:
+            guard let last, let records = HistoryRecords(last.number, began: last.began, Array(reader.remaining)) else {
+                return nil
+            }
+            self = .values(records)
         default: return nil
         }
     }
@@ -149,8 +170,19 @@ struct HistoryRecords {
         (self.first, self.end, self.began, self.bytes) = (first, end, began, bytes)
     }
 
-    /// Values of a file; `nil` if the last is not whole.
-    init?(first: UInt64, began: Int64, bytes: [UInt8]) {
+    /// Where values end.
+    struct End: Hashable {
+        /// The number behind the last.
+        let number: UInt64
+        let began: Int64
+
+        init(number: UInt64, began: Int64) { (self.number, self.began) = (number, began) }
+
+        init(_ records: HistoryRecords) { self.init(number: records.end, began: records.began) }
+    }
+
+    /// Values of a file; `nil` if the last is not whole, or a number is none that was written.
+    init?(_ first: UInt64, began: Int64, _ bytes: [UInt8]) {
         var count: UInt64 = 0
         let isWhole = bytes.withUnsafeBytes { bytes in
             var offset = 0
@@ -161,7 +193,7 @@ struct HistoryRecords {
             }
             return offset == bytes.count
         }
-        guard isWhole, count > 0, 0 < first, first < Self.maximumNumber else { return nil }
+        guard isWhole, count > 0, 0 < first, first < Self.maximumNumber, began.magnitude < 1 << 53 else { return nil }
         self.init(first: first, end: first + count, began: began, bytes: bytes)
     }
 

@@ -48,49 +48,77 @@ struct HistoryFolder: ~Copyable {
     // MARK: Reading
 
     /// Reads all files.
+    ///
+    /// - Throws: ``SecurityError/Code/corrupt`` if a newer version of this program wrote one.
     mutating func read() throws(SecurityError) -> [ServiceHistories.Key: HistoryLog] {
         // An autoclosure cannot use that of what is not copied.
         let clock = clock
-        var blocks: [ServiceHistories.Key: [HistoryBlock]] = [:]
-        for name in try directory.names().filter(HistoryFiles.isFile).sorted() {
-            guard let (read, file) = try read(name), case .head(let head) = read.first else {
-                // The power failed when it was made.
-                try directory.remove(name)
-                continue
+        var logs: [ServiceHistories.Key: HistoryLog] = [:]
+        let names = try directory.names().filter(HistoryFiles.isFile).sorted()
+        // One element after the other, so that no more than its files are in memory.
+        for (_, names) in Dictionary(grouping: names, by: { $0.dropLast(16) }) {
+            var blocks: [ServiceHistories.Key: [HistoryBlock]] = [:]
+            for name in names {
+                guard let (read, file) = try read(name), case .head(let head) = read.first,
+                    elements[head.key] != nil || elements.count < Self.maximumElementCount
+                else { continue }
+                elements[head.key, default: HistoryFiles(head.key, clock)].add(file)
+                blocks[head.key, default: []] += read
             }
-            guard elements[head.key] != nil || elements.count < Self.maximumElementCount else { continue }
-            elements[head.key, default: HistoryFiles(head.key, clock)].add(file)
-            blocks[head.key, default: []] += read
+            for (key, blocks) in blocks { logs[key] = HistoryLog(restoring: blocks, by: clock) }
         }
-        return blocks.mapValues { HistoryLog(restoring: $0, by: clock) }
+        return logs
     }
 
-    /// Reads a file, and shortens it where its end is damaged.
+    /// Reads a file, and shortens it where its end is damaged; `nil` if it has nothing.
     private func read(_ name: String) throws(SecurityError) -> ([HistoryBlock], HistoryFiles.File)? {
-        let bytes: [UInt8]?
+        var bytes: [UInt8]?
         do throws(SecurityError) {
             bytes = try directory.read(name, limit: Self.maximumFileByteCount)
         } catch {
             // It is empty, or too long.
             guard error.code == .corrupt else { throw error }
+        }
+        let content = HistoryBlock.read(bytes ?? [])
+        if content.isNewer {
+            throw SecurityError(
+                .corrupt,
+                "\(directory.path(of: name)) was written by a newer version of this program; update it, or remove the values "
+                    + "(elemental history clear)")
+        }
+        if content.blocks.isEmpty {
+            // The power failed when it was made, or it is somebody else's.
+            if bytes == nil { try directory.remove(name) } else { try directory.rename(name, to: name + ".damaged") }
             return nil
         }
-        guard let bytes else { return nil }
-        let (blocks, byteCount) = HistoryBlock.read(bytes)
-        if byteCount < bytes.count {
+        if let bytes, content.byteCount < bytes.count {
             var file = try directory.append(to: name)
-            try file.shorten(to: byteCount)
+            try file.shorten(to: content.byteCount)
         }
-        let end = blocks.reduce(UInt64(0)) { max($0, $1.end) }
-        return (blocks, HistoryFiles.File(name: name, byteCount: byteCount, end: end))
+        var (end, valueByteCount) = (UInt64(0), 0)
+        for block in content.blocks {
+            switch block {
+            case .head(let head): end = max(end, head.first)
+            case .values(let records):
+                end = max(end, records.end)
+                valueByteCount += records.bytes.count
+            case .mark: break
+            }
+        }
+        let file = HistoryFiles.File(
+            name: name, byteCount: content.byteCount, valueByteCount: valueByteCount, end: end)
+        return (content.blocks, file)
     }
 
     // MARK: Writing
 
-    /// Begins the life of an element's history.
-    mutating func begin(_ head: HistoryHead, limit: Int) throws(SecurityError) {
-        try change(head.key) { files, directory throws(SecurityError) in
-            try files.begin(head, limit: limit, in: directory)
+    /// Begins a life, or goes on with one that had ended.
+    mutating func begin(_ life: HistoryBeginningLife) throws(SecurityError) {
+        let key = life.head.key
+        guard elements[key] != nil || elements.count < Self.maximumElementCount else { return }
+        try change(key) { files, directory throws(SecurityError) in
+            try files.begin(life.head, limit: life.limit, in: directory)
+            while files.hasTooMany(oldest: life.oldest) { try files.removeFirst(from: directory) }
         }
     }
 
@@ -102,10 +130,7 @@ struct HistoryFolder: ~Copyable {
         }
         try change(key) { files, directory throws(SecurityError) in
             try files.append(values, to: directory)
-            let limit = max(values.limit, HistoryFiles.fileByteCounts.lowerBound)
-            while files.all.count > 1, files.all[0].end <= values.oldest || files.byteCount > limit {
-                try files.removeFirst(from: directory)
-            }
+            while files.hasTooMany(oldest: values.oldest) { try files.removeFirst(from: directory) }
         }
         try trim()
     }
@@ -135,13 +160,14 @@ struct HistoryFolder: ~Copyable {
     ///
     /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
     mutating func synchronise(isEnd: Bool = false) throws(SecurityError) {
-        let hasNewFile = elements.values.contains(where: \.hasNewFile)
         for key in Array(elements.keys) {
             try change(key) { files, directory throws(SecurityError) in
                 try files.synchronise(directory, isEnd: isEnd)
             }
         }
-        if hasNewFile { try directory.synchronise() }
+        guard elements.values.contains(where: \.hasNewFile) else { return }
+        try directory.synchronise()
+        for key in Array(elements.keys) { elements[key]?.hasNewFile = false }
     }
 
     /// Removes the histories of an element, or of all.
@@ -154,18 +180,15 @@ struct HistoryFolder: ~Copyable {
             cleared[key.name, default: 0] += files.byteCount
             elements[key] = nil
         }
+        if element == nil { try removeAll() }
         try directory.synchronise()
         return cleared
     }
-}
 
-extension HistoryBlock {
-    /// The number behind the last value.
-    fileprivate var end: UInt64 {
-        switch self {
-        case .head(let head): head.first
-        case .values(let records): records.end
-        case .mark: 0
+    /// Removes all files, also those that cannot be read.
+    func removeAll() throws(SecurityError) {
+        for name in try directory.names() where HistoryFiles.isFile(name) || name.hasSuffix(".damaged") {
+            try directory.unlink(name)
         }
     }
 }

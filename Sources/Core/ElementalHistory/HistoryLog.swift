@@ -146,6 +146,9 @@ package struct HistoryLog {
 
     private var isTooMany: Bool { limits.count.map { count > $0 } ?? false }
 
+    /// Drops all values; their numbers are not given again.
+    mutating func dropAll() { while let first = segments.first { dropSegment(first) } }
+
     package mutating func dropOldest() {
         guard let first = segments.first else { return }
         let size = first.header(at: droppedByteCount).size
@@ -214,11 +217,13 @@ extension HistoryLog {
         let number = life.flatMap { _ in position.map { $0.number + 1 } } ?? number(behind: start, anchor)
         fill(&answer, from: number, anchor)
         if answer.values.isEmpty { answer.check = end.check }
+        // Values that were too long are passed over.
+        let skipped = answer.first - number
         answer.gap =
             switch start {
             case .position(let position): gap(behind: position, life, before: answer.first)
-            case .time: gap(before: answer.first)
-            case .newest: nil
+            case .time: Self.gap(atMost: missing(before: number) + skipped)
+            case .newest: Self.gap(atMost: skipped)
             }
         return answer
     }
@@ -278,11 +283,14 @@ extension HistoryLog {
         return HistoryGap(count: isKnown ? missing : nil, maximumCount: missing)
     }
 
-    /// What may be missing in front of a number, of the time that was asked for.
-    private func gap(before number: UInt64) -> HistoryGap? {
-        let before = segments.last { $0.first < number }.map { min($0.end, number) } ?? 1
-        let missing = number - (number > oldest ? before : 1)
-        return missing > 0 ? HistoryGap(count: nil, maximumCount: missing) : nil
+    /// How many values may be missing in front of a number, of the time that was asked for.
+    private func missing(before number: UInt64) -> UInt64 {
+        guard number > oldest, let segment = segments.last(where: { $0.first < number }) else { return number - 1 }
+        return number - min(segment.end, number)
+    }
+
+    private static func gap(atMost count: UInt64) -> HistoryGap? {
+        count > 0 ? HistoryGap(count: nil, maximumCount: count) : nil
     }
 
     /// Values for a file from a number on: at most a segment.
@@ -302,8 +310,13 @@ extension HistoryLog {
             head: head(key, start: start), limit: limits.byteCount, oldest: oldest, records: records)
     }
 
+    /// The current life, which files are to have before it has values.
+    func beginning(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryBeginningLife {
+        HistoryBeginningLife(head: head(key, start: start), limit: limits.byteCount, oldest: oldest)
+    }
+
     /// What files say of the current life.
-    func head(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryHead {
+    private func head(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryHead {
         let life = lives[lives.endIndex - 1]
         return HistoryHead(key, life.id, isContinuation: life.isContinuation, first: life.first, start: start)
     }

@@ -12,8 +12,13 @@ final class HistoryWriter: Sendable {
     /// How long a value waits for others.
     private static let delay = Duration.milliseconds(200)
 
-    /// Gives values that files lack, by the numbers that they lack first.
-    typealias Source = @Sendable ([ServiceHistories.Key: UInt64]) -> UnwrittenValues?
+    /// The histories that are written.
+    struct Source: Sendable {
+        /// The number of the next value of each.
+        let ends: @Sendable () -> [ServiceHistories.Key: UInt64]
+        /// Values from that number on.
+        let values: @Sendable (ServiceHistories.Key, UInt64) -> UnwrittenValues?
+    }
 
     private struct State {
         /// Whether a write is on its way.
@@ -44,7 +49,7 @@ final class HistoryWriter: Sendable {
 
     /// Opens the folder of a service and reads it.
     static func open(
-        _ path: String, _ elements: ElementCatalogue, interval: Duration, retryInterval: Duration, _ clock: HistoryClock
+        _ path: String, interval: Duration, retryInterval: Duration, _ clock: HistoryClock
     ) async throws(SecurityError) -> (HistoryWriter, [ServiceHistories.Key: HistoryLog]) {
         let thread = NIOThreadPool(numberOfThreads: 1)
         thread.start()
@@ -54,15 +59,7 @@ final class HistoryWriter: Sendable {
                 continuation.resume(
                     returning: Opened { () throws(SecurityError) in
                         var folder = try HistoryFolder(path, clock)
-                        var logs = try folder.read()
-                        for element in elements {
-                            guard let limits = element.history else { continue }
-                            let log = logs[element.historyKey] ?? HistoryLog(limits)
-                            logs[element.historyKey] = log
-                            try folder.begin(
-                                log.head(element.historyKey, start: clock.start), limit: limits.byteCount)
-                        }
-                        try folder.synchronise()
+                        let logs = try folder.read()
                         return (OnThread(folder), logs)
                     })
             }
@@ -76,13 +73,26 @@ final class HistoryWriter: Sendable {
         }
     }
 
+    /// - Returns: why that cannot be written. It is tried again with the first values.
+    private static func begin(
+        _ lives: [HistoryBeginningLife], in folder: inout HistoryFolder
+    ) -> SecurityError? {
+        do throws(SecurityError) {
+            for life in lives { try folder.begin(life) }
+            try folder.synchronise()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     private init(_ thread: NIOThreadPool, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
         (self.thread, self.onThread, self.interval, self.retryInterval) = (thread, onThread, interval, retryInterval)
     }
 
     deinit { thread.shutdownGracefully { _ in } }
 
-    func use(_ source: @escaping Source) { state.withLock { $0.source = source } }
+    func use(_ source: Source) { state.withLock { $0.source = source } }
 
     func onFailure(_ handler: @escaping @Sendable (SecurityError?) -> Void) {
         let failure = state.withLock { state in
@@ -109,10 +119,19 @@ final class HistoryWriter: Sendable {
     }
 
     /// Writes everything and waits until it is on the disk.
-    func finish() async {
+    ///
+    /// - Returns: why it is not.
+    func finish() async -> SecurityError? {
+        await withCheckedContinuation { continuation in
+            thread.submit { _ in continuation.resume(returning: self.write(isEnd: true)) }
+        }
+    }
+
+    /// Begins the lives of histories, or goes on with those that had ended, and waits until that is on the disk.
+    func begin(_ lives: [HistoryBeginningLife]) async {
         await withCheckedContinuation { continuation in
             thread.submit { _ in
-                self.write(isEnd: true)
+                self.settle(Self.begin(lives, in: &self.onThread.folder))
                 continuation.resume()
             }
         }
@@ -141,28 +160,43 @@ final class HistoryWriter: Sendable {
         if mustArm { arm(in: max(delay, Self.delay)) }
     }
 
-    private func write(isEnd: Bool) {
+    @discardableResult
+    private func write(isEnd: Bool) -> SecurityError? {
+        var failure: SecurityError?
         do throws(SecurityError) {
             try writeValues()
+        } catch {
+            failure = error
+        }
+        // What was written is not to be lost because other values cannot be.
+        do throws(SecurityError) {
             let now = ContinuousClock.now
             let isTime = onThread.lastSync.map { now - $0 >= interval } ?? true
             if isEnd || isTime && onThread.folder.hasChanges || onThread.folder.mustSynchronise {
                 onThread.lastSync = now
-                try onThread.folder.synchronise(isEnd: isEnd)
+                try onThread.folder.synchronise(isEnd: isEnd && failure == nil)
             }
-            onThread.nextTry = nil
-            report(nil)
         } catch {
-            onThread.nextTry = ContinuousClock.now + retryInterval
-            report(error)
+            failure = failure ?? error
         }
+        settle(failure)
+        return failure
     }
 
+    /// Tells what cannot be written, and tries again later.
+    private func settle(_ failure: SecurityError?) {
+        onThread.nextTry = failure.map { _ in ContinuousClock.now + retryInterval }
+        report(failure)
+    }
+
+    /// Those that there are now: the ones that come meanwhile are written later.
     private func writeValues() throws(SecurityError) {
         guard let source = state.withLock({ $0.source }) else { return }
-        while let values = source(onThread.next) {
-            try onThread.folder.write(values)
-            onThread.next[values.head.key] = values.records.end
+        for (key, end) in source.ends() {
+            while onThread.next[key] ?? 0 < end, let values = source.values(key, onThread.next[key] ?? 0) {
+                try onThread.folder.write(values)
+                onThread.next[key] = values.records.end
+            }
         }
     }
 

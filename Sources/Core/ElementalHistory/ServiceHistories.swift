@@ -75,6 +75,16 @@ public final class ServiceHistories: Sendable {
             byteCount += log.byteCount
         }
 
+        /// All of them.
+        var logs: [(key: Key, log: HistoryLog)] {
+            entries.compactMap { $0.map { ($0.element.historyKey, $0.log) } } + others.map { ($0, $1) }
+        }
+
+        func log(_ key: Key) -> HistoryLog? {
+            if !entries.isEmpty, let entry = entries[Int(key.id)], entry.element.historyKey == key { return entry.log }
+            return others[key]
+        }
+
         mutating func change(_ entry: Entry, _ body: (inout HistoryLog) -> Void) {
             let before = entry.log.byteCount
             body(&entry.log)
@@ -85,8 +95,10 @@ public final class ServiceHistories: Sendable {
         /// Drops the oldest values of the longest history while all together are too long: first those of elements that the
         /// service does not have.
         private mutating func trim() {
-            while byteCount > ServiceHistories.maximumByteCount, let other = others.popFirst() {
-                byteCount -= other.value.byteCount
+            // Their numbers are not given again if the elements come back.
+            for key in others.keys where byteCount > ServiceHistories.maximumByteCount {
+                byteCount -= others[key]?.byteCount ?? 0
+                others[key]?.dropAll()
             }
             while byteCount > ServiceHistories.maximumByteCount {
                 let longest = entries.compactMap(\.self).sorted { $0.log.byteCount > $1.log.byteCount }
@@ -124,13 +136,24 @@ public final class ServiceHistories: Sendable {
     ) async throws(SecurityError) {
         let path = try Self.path(of: service, directory)
         let (writer, restored) = try await HistoryWriter.open(
-            path, elements, interval: interval, retryInterval: retryInterval, clock)
+            path, interval: interval, retryInterval: retryInterval, clock)
         self.clock = clock
         self.writer = writer
         var state = State(isInFiles: true)
         for (key, log) in restored { state.restore(key, log) }
         self.state = Locked(state)
-        writer.use { [weak self] in self?.unwritten(from: $0) }
+        writer.use(
+            HistoryWriter.Source(ends: { [weak self] in self?.ends ?? [:] }) { [weak self] in self?.values($0, from: $1)
+            })
+        keepOnly(elements)
+        await begin()
+    }
+
+    /// Has the lives of all histories in the files before a value is told to anybody; also behind ``synchronise()``.
+    package func begin() async {
+        guard let writer else { return }
+        await writer.begin(
+            state.withLock { state in state.logs.map { $0.log.beginning($0.key, start: clock.start) } })
     }
 
     /// The folder of a service's files.
@@ -163,7 +186,12 @@ public final class ServiceHistories: Sendable {
     ) throws(SecurityError) -> [String: Int] {
         let path = try path(of: service, directory)
         guard var folder = try HistoryFolder(existing: path, clock) else { return [:] }
-        _ = try folder.read()
+        do throws(SecurityError) {
+            _ = try folder.read()
+        } catch {
+            // All can be removed without being read.
+            guard error.code == .corrupt, element == nil else { throw error }
+        }
         return try folder.clear(element)
     }
 
@@ -228,38 +256,41 @@ public final class ServiceHistories: Sendable {
         state.withLock { state in for entry in state.entries { entry?.waiters[owner] = nil } }
     }
 
-    /// Forgets the histories of elements that are not in the catalogue, or are others there. Others get their limits.
+    /// Keeps the histories of the catalogue's elements, with their limits. Others end, and those in files wait for their elements.
     package func keepOnly(_ elements: ElementCatalogue) {
+        let now = clock.time() / 1000
         state.withLock { state in
             for (id, entry) in state.entries.enumerated() {
-                guard let entry else { continue }
-                let element = elements[id: Int8(id)]
-                if let limits = element?.history, element?.historyKey == entry.element.historyKey {
+                guard let entry, elements[id: Int8(id)]?.historyKey != entry.element.historyKey else { continue }
+                state.forget(id)
+            }
+            for element in elements {
+                guard let limits = element.history else {
+                    if !state.entries.isEmpty { state.forget(Int(element.id)) }
+                    continue
+                }
+                if let entry = state.entry(element) {
                     state.change(entry) { $0.limits = limits }
                 } else {
-                    state.forget(id)
+                    _ = state.begin(element, limits, now: now)
                 }
             }
         }
     }
 
     /// Writes all values and waits until they are on the disk, so that none is lost when the program ends.
-    package func synchronise() async { await writer?.finish() }
+    ///
+    /// - Returns: why they are not; `nil` too if they are in memory only.
+    package func synchronise() async -> SecurityError? { await writer?.finish() }
 
-    /// What files lack of an element's values, also of one that the service has no more; `nil` if nothing.
-    private func unwritten(from numbers: [Key: UInt64]) -> UnwrittenValues? {
-        state.withLock { state in
-            func unwritten(_ key: Key, _ log: HistoryLog) -> UnwrittenValues? {
-                log.unwritten(from: numbers[key] ?? 0, key, start: clock.start)
-            }
-            for case let entry? in state.entries {
-                if let values = unwritten(entry.element.historyKey, entry.log) { return values }
-            }
-            for (key, log) in state.others {
-                if let values = unwritten(key, log) { return values }
-            }
-            return nil
-        }
+    /// The number of the next value of each, also of elements that the service has no more.
+    private var ends: [Key: UInt64] {
+        state.withLock { state in Dictionary(state.logs.map { ($0.key, $0.log.next) }) { $1 } }
+    }
+
+    /// Values that files lack.
+    private func values(_ key: Key, from number: UInt64) -> UnwrittenValues? {
+        state.withLock { $0.log(key)?.unwritten(from: number, key, start: clock.start) }
     }
 }
 

@@ -42,6 +42,8 @@ struct HistoryBed {
             })
     }
 
+    var byteCount: Int { get throws { try files().values.reduce(0) { $0 + $1.count } } }
+
     func replace(_ files: [String: [UInt8]]) throws {
         for name in try self.files().keys { try FileManager.default.removeItem(atPath: "\(path)/\(name)") }
         for (name, bytes) in files {
@@ -68,7 +70,7 @@ final class HistoryRun {
         log = try folder.read()[HistoryBed.element.historyKey] ?? HistoryLog(HistoryLimits())
         start = bed.clock.start
         if begins {
-            try folder.begin(log.head(HistoryBed.element.historyKey, start: start), limit: log.limits.byteCount)
+            try folder.begin(log.beginning(HistoryBed.element.historyKey, start: start))
             try folder.synchronise()
         }
     }
@@ -78,18 +80,27 @@ final class HistoryRun {
         withUnsafeBytes(of: value.littleEndian) { log.append($0, at: time, now: now) }
     }
 
-    /// Writes what the files lack, and forces it onto the disk where that must not wait.
-    ///
-    /// - Returns: whether it did.
-    @discardableResult
-    func write() throws -> Bool {
+    /// Writes what the files lack.
+    func write() throws {
         while let values = log.unwritten(from: next, HistoryBed.element.historyKey, start: start) {
             try folder.write(values)
             next = values.records.end
         }
+    }
+
+    /// Forces it onto the disk where that must not wait.
+    ///
+    /// - Returns: whether it did.
+    func synchroniseIfNeeded() throws -> Bool {
         guard folder.mustSynchronise else { return false }
         try folder.synchronise()
         return true
+    }
+
+    /// Goes on behind an end.
+    func begin() throws {
+        try folder.begin(log.beginning(HistoryBed.element.historyKey, start: start))
+        try folder.synchronise()
     }
 
     func synchronise(isEnd: Bool = false) throws { try folder.synchronise(isEnd: isEnd) }

@@ -1,5 +1,6 @@
 import ElementalWire
 import Foundation
+import Support
 import TestSupport
 import Testing
 
@@ -92,7 +93,7 @@ struct HistoryFilesTests {
                     guard value.isMultiple(of: 50) else { continue }
                     most = max(most, try bed.files().values.reduce(0) { $0 + $1.count })
                 }
-                #expect(most <= max(limits.byteCount, 8192) + 4096, "\(limits)")
+                #expect(most <= max(3 * limits.byteCount + 64 * 1024, 8192) + 8192, "\(limits)")
                 let values = run.values
                 #expect(values.count <= 1667 && values.last == 6000)
             }

@@ -51,6 +51,7 @@ extension ElementalService {
             guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
                 throw ElementalError(.invalidValue, "'\(service)' cannot start: \(AuthorisingService.nameRule)")
             }
+            await shared.histories.begin()
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
@@ -107,7 +108,18 @@ extension ElementalService {
             await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
         }
         await listener.close(reason)
-        await shared.histories.synchronise()
+        // So may the disk.
+        let failure = Locked<SecurityError?>(nil)
+        let kept = Latch()
+        Task { [shared] in
+            let result = await shared.histories.synchronise()
+            failure.withLock { $0 = result }
+            kept.open()
+        }
+        await uncancelled { [shared] in
+            _ = await kept.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
+        }
+        if let failure = failure.withLock({ $0 }) { await listener.emit(.historyUnavailable(failure)) }
         _ = await isWithdrawn
         state.withLock { $0 = State() }
         await listener.emit(.stopped)

@@ -26,6 +26,7 @@ extension ElementalService {
             configuration.logger = configuration.logger.printable
             self.configuration = configuration
             histories = configuration.histories ?? ServiceHistories()
+            histories.keepOnly(elements)
             current = Locked(CurrentValues(ElementTable(elements), under: configuration.security.policy))
             txt = Locked(configuration.txt)
             security = Locked(SecurityEntries(configuration.security))

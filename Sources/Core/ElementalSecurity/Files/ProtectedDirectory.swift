@@ -98,7 +98,7 @@ package struct ProtectedDirectory: ~Copyable {
     // MARK: Files
 
     /// The path of a file, for messages.
-    func path(of name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
+    package func path(of name: String) -> String { path.hasSuffix("/") ? path + name : "\(path)/\(name)" }
 
     /// Reads a file.
     ///
@@ -204,6 +204,13 @@ package struct ProtectedDirectory: ~Copyable {
     package func unlink(_ name: String) throws(SecurityError) {
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
             throw .file(path(of: name), cannot: "remove", errno)
+        }
+    }
+
+    /// Gives a file another name, and removes what had that. Call it only with the lock.
+    package func rename(_ name: String, to other: String) throws(SecurityError) {
+        guard renameat(descriptor.number, name, descriptor.number, other) == 0 else {
+            throw .file(path(of: name), cannot: "rename", errno)
         }
     }
 

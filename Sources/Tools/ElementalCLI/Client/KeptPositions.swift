@@ -25,8 +25,8 @@ final class KeptPositions: Sendable {
         var positions: [String: String]
         /// Those that the file does not have yet.
         var changed: [String: String] = [:]
-        /// Whether a write is on its way.
-        var isArmed = false
+        /// The next write.
+        var writing: Task<Void, Never>?
     }
 
     private static let maximumByteCount = 1 << 20
@@ -63,40 +63,46 @@ final class KeptPositions: Sendable {
 
     /// A value was printed.
     func note(_ key: ServiceKey, _ element: ElementDefinition, _ position: HistoryPosition) {
-        let mustArm = state.withLock { state in
+        state.withLock { state in
             state.changed[Self.name(key, element)] = position.description
-            defer { state.isArmed = true }
-            return !state.isArmed
-        }
-        guard mustArm else { return }
-        Task {
-            await Delay.wait(.seconds(1))
-            state.withLock { $0.isArmed = false }
-            // What cannot be written now is written later, or its failure told at the end.
-            try? await save()
+            guard state.writing == nil else { return }
+            state.writing = Task {
+                await Delay.wait(.seconds(1))
+                // What cannot be written now is written later, or its failure told at the end.
+                try? await write()
+                self.state.withLock { $0.writing = nil }
+            }
         }
     }
 
-    /// Writes what has changed. Other programs that use the name may have written other positions meanwhile.
-    func save() async throws {
-        let changed = state.withLock { state in
-            defer { state.changed = [:] }
-            return state.changed
-        }
-        guard !changed.isEmpty else { return }
+    /// Writes what has changed, at the end of the command.
+    func finish(_ console: Console) async {
+        let writing = state.withLock { $0.writing }
+        writing?.cancel()
+        await writing?.value
         do {
-            try await Blocking.finish { [file] () throws(SecurityError) in
-                try file.update(limit: Self.maximumByteCount, createsDirectory: true) { before in
-                    let positions = before.flatMap { try? Self.positions(in: $0) } ?? [:]
-                    let encoder = JSONEncoder()
-                    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-                    let content = Content(positions: positions.merging(changed) { $1 })
-                    return (try? encoder.encode(content)).map { Array($0) + [UInt8(ascii: "\n")] }
-                }
-            }
+            try await write()
         } catch {
-            state.withLock { $0.changed.merge(changed) { newer, _ in newer } }
-            throw error
+            await console.talk("--resume will begin where it was before: \(CommandFailure(error).description)")
+        }
+    }
+
+    /// Other programs that use the name may have written other positions meanwhile.
+    private func write() async throws {
+        let changed = state.withLock { $0.changed }
+        guard !changed.isEmpty else { return }
+        try await Blocking.finish { [file] () throws(SecurityError) in
+            try file.update(limit: Self.maximumByteCount, createsDirectory: true) { before in
+                let positions = before.flatMap { try? Self.positions(in: $0) } ?? [:]
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+                let content = Content(positions: positions.merging(changed) { $1 })
+                return (try? encoder.encode(content)).map { Array($0) + [UInt8(ascii: "\n")] }
+            }
+        }
+        state.withLock { state in
+            state.positions.merge(changed) { $1 }
+            state.changed = state.changed.filter { changed[$0.key] != $0.value }
         }
     }
 
@@ -104,15 +110,6 @@ final class KeptPositions: Sendable {
         let content = try JSONDecoder().decode(Content.self, from: Data(bytes))
         guard content.version == 1 else { throw CommandFailure("corrupt", "it has another version") }
         return content.positions
-    }
-
-    /// The same at the end of the command.
-    func save(_ console: Console) async {
-        do {
-            try await save()
-        } catch {
-            await console.talk("--resume will begin where it was before: \(CommandFailure(error).description)")
-        }
     }
 
     private static func name(_ key: ServiceKey, _ element: ElementDefinition) -> String {

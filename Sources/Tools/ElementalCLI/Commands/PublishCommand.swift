@@ -58,7 +58,9 @@ struct PublishCommand: ReportingCommand {
 
               $ elemental publish pi --from pi.elements
 
-            Values of elements with a history are kept in files in the directory of --state, which outlast this program: a             value is written within a second, and forced onto the disk within ten, which is what a power failure may lose.             'elemental history clear' removes them.
+            Values of elements with a history are kept in files in the directory of --state, which outlast this program: a \
+            value is written within a second, and forced onto the disk within ten, which is what a power failure may lose. \
+            One program at a time can keep those of a service's name. 'elemental history clear' removes them.
 
               $ elemental publish weather \\
                   --element '1:Temperature:float:ro:timed:history 24h'

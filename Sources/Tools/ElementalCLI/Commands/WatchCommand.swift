@@ -77,7 +77,7 @@ struct WatchCommand: ReportingCommand {
                     try await watchAll(past, remaining, console)
                 }
             } cleanup: {
-                await past?.positions?.save(console)
+                await past?.positions?.finish(console)
             }
             try amount.expectAll(remaining, of: "values")
         }

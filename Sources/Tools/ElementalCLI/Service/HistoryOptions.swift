@@ -22,6 +22,10 @@ struct HistoryOptions: ParsableArguments {
             valueName: "seconds"))
     var interval: Seconds?
 
+    func validate() throws {
+        if place == .memory, interval != nil { throw ValidationError("--history-sync goes with --history files") }
+    }
+
     /// Opens the files; `nil` if the values are kept in memory, or if no element has a history.
     func open(
         _ service: String, for specs: [ElementSpec], _ state: StateOptions, _ console: Console
@@ -33,6 +37,7 @@ struct HistoryOptions: ParsableArguments {
                 inFilesOf: service, for: elements, directory: state.state,
                 interval: interval?.duration ?? .seconds(10))
         } catch {
+            guard error.code != .corrupt else { throw error }
             throw SecurityError(error.code, "\(error.message); or keep the values in memory: --history memory")
         }
     }
