@@ -11,11 +11,13 @@ import sys
 from datetime import datetime
 
 from elemental import (Catalogue, ClosedHere, Disconnected, Element, HistoryGap, HistoryLimits, HistoryValue, InvalidValue,
-                       NotAllowed, Reconnection, Service, ShutDown, State, TimedOut, UnknownElement, connect, machine_time, pair)
+                       Limits, NotAllowed, Reconnection, Refuse, Service, ShutDown, State, TimedOut, UnknownElement, ValueRefused,
+                       connect, machine_time, pair)
 from elemental.clock import FIRST_EXCHANGES
-from elemental.history import MAXIMUM_ANSWER_BYTES, HistoryPosition
-from peers import (CATALOGUE, HELLO, NAME, PING, PONG, UDP_IDENTIFIER, Raw, beside, check, frame, hello, raises, raw_service,
-                   until)
+from elemental.history import (ALL, MAXIMUM_ANSWER_BYTES, TOO_MANY, UNKNOWN, HistoryAnswer, HistoryPosition, Newest,
+                               request)
+from peers import (CATALOGUE, HELLO, NAME, PIECE, PING, PONG, TAKEN, UDP_IDENTIFIER, Raw, beside, check, frame, hello, raises,
+                   raw_service, turns, until)
 from scenarios_times import CLOCK, HOUR, Clock, following, measured_at, measured_since
 from waits import lease, patience
 
@@ -66,7 +68,12 @@ async def histories(bed, ok):
     await _reconnection(ok, service, state)
     await _restarted(bed, ok)
     await _resuming(bed, ok)
-    await _own_service(ok)
+    await _own_command(bed, ok)
+    await _own_swift_clients(bed, ok)
+    await _own_restarted(ok)
+    await _own_values(ok)
+    await _own_requests(ok)
+    await _own_slow_client(ok)
     await _raw_service(ok)
     await _raw_reconnection(ok)
     await _raw_clocks(ok)
@@ -450,24 +457,283 @@ async def _resuming(bed, ok):
     ok("`watch --resume` refuses a file that is damaged, and elements of which none has a history")
 
 
-async def _own_service(ok):
-    async with Service("robot", [KEPT, Element(2, "Plain", "uint8")], publish=False, address="127.0.0.1") as ours:
+# Services of this package.
+
+
+async def _published(bed, *specs, port=0):
+    """A service of our command."""
+    service = bed.program(
+        sys.executable, "-B", "-m", "elemental", "publish", "weather", *[word for spec in specs for word in ("--element", spec)],
+        "--unlisted", "--address", "127.0.0.1", "--port", str(port), "--stay", "--json", state="published")
+    service.port = (await beside(service.event, "listening"))["port"]
+    service.place = f"127.0.0.1:{service.port}"
+    return service
+
+
+async def _own_command(bed, ok):
+    """What holds of `elemental publish` holds of our command."""
+    def told(what):
+        ok(f"a service of this package: {what}")
+
+    service = await _published(bed, *[spec for spec in SPECS if "readers" not in spec])
+    await _client(told, service, None)
+    await _limits(told, service)
+    await _resumed(told, service)
+    await _watchers(bed, told, service)
+    await _reconnection(told, service, None)
+
+
+async def _own_swift_clients(bed, ok):
+    service = await _published(bed, "1:Count:uint64:ro:history 8", "2:Log:uint8:udp:timed:history",
+                               "3:Brief:uint64:ro:history 1s", "4:Begun:uint8:history=5")
+
+    def watch(*words, name=None):
+        resume = () if name is None else ("--resume", name)
+        return bed.start("watch", service.place, *words, *resume, "--json", state="resuming")
+
+    async def told(watching, count):
+        """So many values and gaps, and the events."""
+        def found():
+            return [each for each in watching.events() if each["event"] in ("value", "gap")]
+
+        events = await until(lambda: found() if len(found()) >= count else None, f"{count} values")
+        return [each.get("value", (each.get("gap"), each.get("atMost"))) for each in events], events
+
+    write(service, "Count", range(1, 6))
+    watching = watch("Count", name="laptop")
+    values_told, events = await told(watching, 5)
+    check(values_told == [1, 2, 3, 4, 5], f"{values_told}")
+    # Positions are those of the package's own client.
+    async with connect(service.place) as device:
+        items = await rest(device.history("Count", follows=False))
+        check([each["position"] for each in events] == [each.position for each in items], f"{events}")
+        for event, item in zip(events, items):
+            check(abs(event["time"] - item.time.seconds_here) <= event["timeError"] + item.time.error + 0.01, f"{event}, {item}")
+        write(service, "Count", [6])
+        check((await told(watching, 6))[0][5] == 6, "what follows")
+        check(await beside(watching.end) == 0, "the end")
+        write(service, "Count", range(7, 17))
+        await until(lambda: device["Count"] == 16, "the newest one")
+        watching = watch("Count", name="laptop")
+        check((await told(watching, 9))[0] == [(2, 2), *range(9, 17)], f"{watching.events()}")
+        check(await beside(watching.end) == 0, "the end")
+        ok("`elemental watch --resume` goes on at a service of this package, and is told how many values were dropped")
+
+        for ago, value in ((HOUR * 3, 1), (HOUR, 2), (0, 3)):
+            await device.set("Log", value, at=machine_time() - ago)
+        watching = watch("Log", "--since", "2h")
+        values_told, events = await told(watching, 2)
+        check(values_told == [2, 3], f"{values_told}")
+        check(abs(events[1]["time"] - events[0]["time"] - HOUR) < patience(), f"{events}")
+        write(service, "Log", [9])
+        check((await told(watching, 3))[0] == [2, 3, 9], f"{watching.events()}")
+        watching.end()
+        ok("`elemental watch --since` finds what was measured within that time, of an element over UDP too")
+
+        check(values(await rest(device.history("Begun", follows=False))) == [5], "a value from the beginning")
+        write(service, "Brief", [1, 2])
+        await until(lambda: device["Brief"] == 2, "the newest one")
+        first, _ = await rest(device.history("Brief", follows=False)) or (None, None)
+        await asyncio.sleep(1.1)
+        check(await rest(device.history("Brief", follows=False)) == [], "both are too old")
+        if first is not None:
+            gap = await rest(device.history("Brief", position=first.position, follows=False))
+            check(gap == [HistoryGap(1, 1)], f"{gap}")
+    ok("values are dropped after their seconds")
+
+
+async def _own_restarted(ok):
+    """Another service at the same port has other histories."""
+    port = lease()
+    element = Element(1, "Count", "uint64", history=HistoryLimits())
+    async with contextlib.AsyncExitStack() as stack:
+        first = Service("robot", [element], publish=False, address="127.0.0.1", port=port, udp=False)
+        await first.start()
+        device = await stack.enter_async_context(connect(f"127.0.0.1:{port}", reconnect=AGAIN))
+        for value in (1, 2, 3):
+            first.set("Count", value)
+        history = device.history("Count")
+        items = await take(history, 3)
+        waiting = asyncio.ensure_future(following(history))
+        for other in (element, Element(1, "Number", "uint64", history=HistoryLimits()),
+                      Element(1, "Count", "int64", history=HistoryLimits())):
+            await first.stop()
+            first = Service("robot", [other], publish=False, address="127.0.0.1", port=port, udp=False)
+            first.set(1, 7)
+            await first.start()
+            check(await waiting == HistoryGap(None, None), "how many are missing is not known")
+            check((await following(history)).value == 7, "all that there is")
+            waiting = asyncio.ensure_future(following(history))
+        waiting.cancel()
+        found = await rest(device.history(1, position=items[0].position, follows=False))
+        check(found[0] == HistoryGap(None, None) and values(found[1:]) == [7], f"{found}")
+        await first.stop()
+    ok("a service of this package that was started again, or has another element, has another history")
+
+
+async def _own_values(ok):
+    """Which values are kept, and with which time."""
+    elements = [Element(1, "Adopted", "uint8", timed=True, history=HistoryLimits()),
+                Element(2, "Set", "uint8", history=HistoryLimits()), Element(3, "Plain", "uint8")]
+    for adopts in (True, False):
+        async with Service("robot", elements, publish=False, address="127.0.0.1", adopt=adopts) as ours:
+            def drive(value, client):
+                if value == 66:
+                    raise Refuse("no")
+
+            ours.on_value("Adopted", drive)
+            now = machine_time()
+            ours.set("Set", 1, at=now - HOUR)
+            await raises(InvalidValue, asyncio.ensure_future(_calling(ours.set, "Set", 2, at=float("nan"))))
+            async with connect(f"127.0.0.1:{ours.port}") as device:
+                check(device.elements.find("Set").history == HistoryLimits(), "the catalogue tells it")
+                await until(lambda: device._session.clock.count >= FIRST_EXCHANGES, "the clocks")
+                with contextlib.suppress(ValueRefused):
+                    await device.set("Adopted", 66)
+                await device.set("Adopted", 5, at=now - HOUR)
+                found = await rest(device.history("Adopted", follows=False))
+                check(values(found) == ([5] if adopts else []), f"{found}")
+                check(not adopts or measured_at(found[0].time, now - HOUR, found[0].time.error), f"{found}")
+                [item] = await rest(device.history("Set", follows=False))
+                check(item.value == 1 and measured_at(item.time, now - HOUR), f"{item}")
+                check("Plain" in str(await raises(NotAllowed, following(device.history("Plain")))), "no history")
+    ok("a service of this package keeps what it sends, with the time of its measurement, and not what it refuses")
+
+
+async def _calling(function, *arguments, **named):
+    return function(*arguments, **named)
+
+
+async def _greeted(ours, features=0b1_1011_1111):
+    """A raw client of a service, and the service's session."""
+    before = set(ours._sessions)
+    raw = await Raw.connect(ours.port)
+    await raw.until(UDP_IDENTIFIER)
+    raw.send(frame(NAME, b"raw"), hello(features))
+    _, theirs, _ = struct.unpack("<BIH", await raw.until(HELLO))
+    check(theirs & 1 << 8, f"it announces that it answers: {theirs:b}")
+    if features & 1 << 3:
+        check(await raw.until(CATALOGUE) == ours.elements.encode(), "the catalogue")
+    [session] = set(ours._sessions) - before
+    return raw, session
+
+
+def ask(token, start=Newest(ALL), element=1, waits=False, flags=0):
+    data = request(token, element, start, waits)
+    return frame(HISTORY, data[:10] + bytes([data[10] | flags]) + data[11:])
+
+
+async def _own_requests(ok):
+    elements = [Element(1, "Count", "uint8", access="ro", history=HistoryLimits(200, 3600, 90_000)),
+                Element(2, "Plain", "uint8"), Element(3, "Hidden", "uint8", access="wo", history=HistoryLimits())]
+    async with Service("robot", elements, publish=False, address="127.0.0.1") as ours:
         ours.set("Count", 5)
-        raw = await Raw.connect(ours.port)
-        await raw.until(UDP_IDENTIFIER)
-        raw.send(frame(-2, b"raw"), hello(0b1_0011_1111))
-        _, features, _ = struct.unpack("<BIH", await raw.until(HELLO))
-        check(not features >> 8, f"it announces no history: {features:b}")
-        plain = Element(1, "Count", "uint8", access="ro")
-        check(await raw.until(CATALOGUE) == Catalogue([plain, Element(2, "Plain", "uint8")]).encode(), "nor does the catalogue")
-        raw.send(frame(HISTORY, struct.pack("<BQBBBI", 1, 1, 1, 0, 2, 5)), frame(PING, b"1"))
-        check((await raw.frame(lambda each: each[0] in (HISTORY, PONG)))[0] == PONG, "no answer")
-        check(ours.clients[0].statistics.unknown == 1, f"{ours.clients[0].statistics}")
+        ours.set("Hidden", 5)
+        raw, session = await _greeted(ours, 0b1011_1111)
+        raw.send(ask(1), frame(PING, b"1"))
+        await raw.until(PONG)
+        ours.set("Count", 5)
+        raw.send(frame(PING, b"2"))
+        await raw.until(PONG)
+        check(raw.log.take(lambda each: each[0] == HISTORY) == () and session.statistics.unknown == 1, "no answer without the bit")
         raw.close()
-        async with connect(f"127.0.0.1:{ours.port}") as device:
-            check(device.elements.find("Count").history is None, "no history")
-            check("keeps no values" in str(await raises(NotAllowed, following(device.history("Count")))), "and it says so")
-    ok("a service of this package keeps no values, and announces none")
+        raw, session = await _greeted(ours)
+
+        async def answer_of(token):
+            answer = HistoryAnswer.decode((await raw.frame(
+                lambda each: each[0] == HISTORY and each[1][1:9] == struct.pack("<Q", token)))[1])
+            return answer.refusal, [data for _, data in answer.values]
+
+        good = ask(2)[5:]
+        for count, wrong in enumerate((b"", good[:-1], good + b"\0", b"\2" + good[1:], good[:9] + b"\x80" + good[10:],
+                                       good[:11] + b"\4" + good[12:], bytes(44), bytes(45), bytes(1 << 20),
+                                       answer(good, 1, 5)[5:]), 1):
+            raw.send(frame(HISTORY, wrong), ask(count))
+            check(await answer_of(count) == (0, [b"\5", b"\5"]), "the next request is answered")
+            check(session.statistics.malformed == count, f"{wrong[:60]}: {session.statistics}")
+        ok("malformed requests are counted, and ignored")
+
+        for element in (2, 3, 99):
+            raw.send(ask(40 + element, element=element))
+            check(await answer_of(40 + element) == (UNKNOWN, []), "no history, or none that may be read")
+        end = HistoryPosition(ours._histories._logs[1].life, 2, 0)
+        raw.send(*[ask(100 + number, end, waits=True) for number in range(150)])
+        for number in range(144, 150):
+            check(await answer_of(100 + number) == (TOO_MANY, []), f"{number}")
+        raw.send(ask(100, flags=2), ask(777, end))
+        check(await answer_of(777) == (0, []), "there is room for another one")
+        ours.set("Count", 6)
+        for number in range(1, 144):
+            check(await answer_of(100 + number) == (0, [b"\6"]), f"{number}")
+        raw.send(ask(778), frame(PING, b"3"))
+        check(await answer_of(778) == (0, [b"\5", b"\5", b"\6"]), "all")
+        check(raw.log.take(lambda each: each[0] == HISTORY) == (), "one that was cancelled is not answered")
+        check(session.system_limit(HISTORY) == 44, "no more is buffered")
+        check(session.statistics.unknown == 0 and session.statistics.malformed == count, f"{session.statistics}")
+        raw.close()
+    ok("144 requests of a client wait, each is answered once, and further ones are refused")
+
+
+async def _own_slow_client(ok):
+    """A client that asks for much and reads nothing."""
+    elements = [Element(1, "Long", "data", access="ro", history=HistoryLimits()),
+                Element(2, "Short", "uint64", access="ro", history=HistoryLimits()),
+                Element(3, "Live", "uint8"), Element(4, "Picture", "data")]
+    queue = 80_000
+    for element in (1, 2):
+        async with Service("robot", elements, publish=False, address="127.0.0.1", limits=Limits(queue_bytes=queue)) as ours:
+            for number in range(200):
+                ours.set("Long", bytes([number]) * 65_536)
+            for number in range(20_000):
+                ours.set("Short", number)
+            raw, session = await _greeted(ours)
+            for id in (1, 2):
+                await raw.until(id)
+            raw.writer.transport.pause_reading()
+            begin, before = session.statistics.bytes_sent, session.statistics.messages_received
+
+            def waits():
+                return session.outbox.size + session._transport.get_write_buffer_size()
+
+            tokens = 0
+            while not session._is_writing_paused:
+                raw.send(*[ask(tokens + number, element=element) for number in range(16)])
+                tokens += 16
+                await until(lambda: session._is_writing_paused or session.statistics.messages_received == before + tokens
+                            and not session._history_requests.is_due, "answers")
+            # Those that are too many are refused, as long as there is room for that.
+            raw.send(*[ask(tokens + number, element=element) for number in range(8000)])
+            await until(lambda: session.statistics.messages_received == before + tokens + 8000, "all were read")
+            check(session.outbox.size <= queue, f"{session.outbox.size} bytes wait")
+            most = 4095 + 5 + (MAXIMUM_ANSWER_BYTES if element == 1 else 65 + 4096)
+            written = session.statistics.bytes_sent - session._transport.get_write_buffer_size()
+            due = {each.token for each in session._history_requests._due}
+            check(100 < len(due) <= 144, f"{len(due)} requests wait")
+            ours.set("Live", 9)
+            raw.writer.transport.resume_reading()
+            place = begin
+            while (found := await raw.frame())[0] != 3:
+                place += 5 + len(found[1]) if found[1][0] == 2 else 0
+                due.discard(struct.unpack_from("<Q", found[1], 1)[0])
+            check(place - written <= most, f"{element}: the live value waits behind {place - written} bytes of answers")
+            while due:
+                due.remove(struct.unpack_from("<BQ", await raw.until(HISTORY))[1])
+            raw.send(frame(PING, b"end"))
+            check(await raw.until(PONG) == b"end", "the end")
+            # A value in pieces that waits for the client.
+            ours.set("Picture", bytes(1 << 20))
+            raw.send(ask(1, element=element))
+            await until(lambda: session._history_requests.is_due, "the request")
+            await turns()
+            check(session._history_requests.is_due, "no answer while more than 4 KiB wait")
+            taken = 0
+            while taken < 1 << 20:
+                taken += len(await raw.until(PIECE)) - 9
+                raw.send(frame(TAKEN, struct.pack("<I", taken)))
+            check(raw.log.take(lambda each: each[0] == HISTORY) == (), "it comes behind the value")
+            await raw.until(HISTORY)
+            raw.close()
+    ok("a client that asks and does not read costs two answers, and a live value waits behind them at most")
 
 
 # Peers that speak bytes.

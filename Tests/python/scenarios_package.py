@@ -16,9 +16,9 @@ PACKAGE = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Samples/Python")
 
 
 async def units(bed, ok):
-    """The tests that need no other process: `units.py`, `units_clock.py` and `units_history.py`."""
-    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units", "units_clock", "units_history"],
-                        cwd=HERE, capture_output=True, text=True)
+    """The tests that need no other process: `units.py`, `units_clock.py`, `units_history.py` and `units_kept.py`."""
+    done = await beside(subprocess.run, [sys.executable, "-B", "-m", "unittest", "-q", "units", "units_clock", "units_history",
+                                         "units_kept"], cwd=HERE, capture_output=True, text=True)
     check(done.returncode == 0, done.stderr)
     ok(re.search(r"Ran \d+ tests", done.stderr)[0])
 

@@ -44,7 +44,7 @@ class Element:
     - choices: the allowed values: of a string its texts; of an integer names, which count from 0, or {name: value}
     - latest: only the newest unsent value is kept when a connection is slower than its sender
     - timed: values carry the time at which they were measured
-    - history: how many values the service keeps; None if none but the newest. A service of this package keeps none
+    - history: how many values the service keeps; None for the newest one only. A service of this package keeps them in memory
     - kind: "state"; of a bool also "momentary", a push button, or "urgent", an emergency stop
 
     Raises InvalidElement if the wire cannot carry that.
@@ -292,15 +292,10 @@ class Catalogue:
             raise UnknownElement(key.name if isinstance(key, Element) else key, [each.name for each in self])
         return found
 
-    def encode(self, *, histories: bool = True) -> bytes:
-        """The value of the system element -5, of a service that keeps values or one that keeps none."""
-        entries = []
-        for element in self:
-            entry = _encode_entry(element)
-            if histories and element.history is not None:
-                entry += bytes([_HISTORY, LIMITS.size]) + element.history.encode()
-            entries.append(struct.pack("<H", len(entry)) + entry)
-        return bytes([1, len(entries)]) + b"".join(entries)
+    def encode(self) -> bytes:
+        """The value of the system element -5."""
+        entries = [_encode_entry(element) for element in self]
+        return bytes([1, len(entries)]) + b"".join(struct.pack("<H", len(each)) + each for each in entries)
 
     @classmethod
     def decode(cls, data: bytes) -> Catalogue:
@@ -384,6 +379,8 @@ def _encode_entry(element: Element) -> bytes:
             entry += (kind.encode(choice.value) if kind.is_integer else b"") + text(choice.name)
     if element.kind != "state":
         entry += bytes([_KIND, 1, KINDS.index(element.kind)])
+    if element.history is not None:
+        entry += bytes([_HISTORY, LIMITS.size]) + element.history.encode()
     return entry
 
 

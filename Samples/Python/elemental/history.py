@@ -68,17 +68,19 @@ KEPT = struct.Struct("<qI")
 A time of -2^63 means that it is not known; no clock finds that plausible.
 """
 
-MAXIMUM_ANSWER_BYTES = ANSWER.size + KEPT.size + 65_536
-"""The longest answer, with one value of the maximum length that a history keeps."""
+MAXIMUM_VALUE_BYTES = 65_536
+"""The maximum length of a value that a history keeps."""
+MAXIMUM_ANSWER_BYTES = ANSWER.size + KEPT.size + MAXIMUM_VALUE_BYTES
+"""The longest answer, with one such value."""
 NUMBER_LIMIT = 1 << 62
 """The numbers of values are below this."""
 ALL = (1 << 32) - 1
 """So many of the newest values are all of them."""
 
-_REQUESTED, _ANSWERED, _REFUSED = 1, 2, 3
-_TIME, _NEWEST, _POSITION = 1, 2, 3
-_WAITS = 1
-_NOT_KNOWN = (1 << 64) - 1
+REQUESTED, ANSWERED, REFUSED = 1, 2, 3
+BY_TIME, NEWEST, BY_POSITION = 1, 2, 3
+WAITS = 1
+NOT_KNOWN = (1 << 64) - 1
 UNKNOWN, TOO_MANY = 1, 2
 """The reasons of a refusal."""
 
@@ -139,12 +141,12 @@ Start = Union[HistoryPosition, Since, Newest]
 def request(token: int, element: int, start: Start, waits: bool) -> bytes:
     """A client's -18. The answer waits for a value, if it is to, when the position is that of the newest one."""
     if isinstance(start, Since):
-        form, place = _TIME, struct.pack("<q", start.time)
+        form, place = BY_TIME, struct.pack("<q", start.time)
     elif isinstance(start, Newest):
-        form, place = _NEWEST, struct.pack("<I", start.number)
+        form, place = NEWEST, struct.pack("<I", start.number)
     else:
-        form, place = _POSITION, POSITION.pack(*start)
-    return REQUEST.pack(_REQUESTED, token, element, _WAITS if waits else 0, form) + place
+        form, place = BY_POSITION, POSITION.pack(*start)
+    return REQUEST.pack(REQUESTED, token, element, WAITS if waits else 0, form) + place
 
 
 @dataclass(frozen=True)
@@ -161,7 +163,7 @@ class HistoryGap:
         """The gap of an answer, in which all bits set stand for a number that is not known. None if nothing is missing."""
         if missing == at_most == 0:
             return None
-        return cls(*(None if each == _NOT_KNOWN else each for each in (missing, at_most)))
+        return cls(*(None if each == NOT_KNOWN else each for each in (missing, at_most)))
 
 
 class HistoryAnswer(NamedTuple):
@@ -184,10 +186,10 @@ class HistoryAnswer(NamedTuple):
     @classmethod
     def decode(cls, data: bytes) -> Optional[HistoryAnswer]:
         """None if it is malformed."""
-        if data[:1] == bytes([_REFUSED]) and len(data) >= REFUSAL.size:
+        if data[:1] == bytes([REFUSED]) and len(data) >= REFUSAL.size:
             _, token, reason = REFUSAL.unpack_from(data)
             return cls(token, reason, b"", 0, 0, 0, None, []) if reason in (UNKNOWN, TOO_MANY) else None
-        if data[:1] != bytes([_ANSWERED]) or len(data) < ANSWER.size:
+        if data[:1] != bytes([ANSWERED]) or len(data) < ANSWER.size:
             return None
         _, token, life, first, next, check, missing, at_most = ANSWER.unpack_from(data)
         if not 0 < first <= next < NUMBER_LIMIT:

@@ -29,6 +29,7 @@ from .errors import (
     TimedOut,
 )
 from .frames import ClockFrame, Frame, Hello
+from .kept import FULL_BYTES, MAXIMUM_REQUEST_BYTES, Histories, HistoryRequest, HistoryRequests
 from .session import IncompleteBytes, Limits, Session, Statistics
 from .streams import Stream, Streams
 from .values import Value
@@ -104,6 +105,8 @@ class FollowedService(Session):
         self.is_introduced = False
         self.stale: Dict[int, Element] = {}
         self.gathered = frames.Datagrams()
+        self._history_requests = HistoryRequests()
+        self._history_answer_is_due = False
 
     def opened(self) -> None:
         why = self._service._arrived(self)
@@ -160,6 +163,9 @@ class FollowedService(Session):
             if data is not None and element.is_readable:
                 self._queue(element, data)
 
+    def system_limit(self, id: int) -> int:
+        return MAXIMUM_REQUEST_BYTES if id == frames.HISTORY else super().system_limit(id)
+
     def system_frame(self, frame: Frame) -> bool:
         if frame.id == frames.DEVICE_NAME and not self.client.name:
             self.client.name = frame.value.decode(errors="replace")
@@ -179,6 +185,8 @@ class FollowedService(Session):
             elif self.outbox.has_room(frames.CLOCK.size):
                 # A client that asks and reads nothing costs no more than a look.
                 self.send_frame(frames.CLOCK_ID, self.clock.answer(request, now).encode())
+        elif frame.id == frames.HISTORY and self.peer is not None and self.peer.features & frames.KEEPS_HISTORY:
+            self._take_history_request(frame)
         else:
             return False
         return True
@@ -193,6 +201,7 @@ class FollowedService(Session):
             | frames.TELLS_REFUSALS
             | frames.EXCHANGES_TIMES
             | frames.TAKES_TIMES
+            | frames.KEEPS_HISTORY
         )
         self.send_frame(frames.HELLO_ID, Hello(1, features, 0).encode())
         if hello.features & frames.WANTS_CATALOGUE:
@@ -201,6 +210,41 @@ class FollowedService(Session):
             data = self._service._values.get(element.id)
             if data is not None and element.is_readable:
                 self._queue(element, data)
+
+    # Values of the past.
+
+    def _take_history_request(self, frame: Frame) -> None:
+        request = HistoryRequest.decode(frame.value) if frame.is_whole else None
+        if request is None:
+            self.statistics.malformed += 1
+            return
+        assert self._transport is not None
+        # Otherwise many answers wait in the transport, and the next live value behind them.
+        self._transport.set_write_buffer_limits(high=0)
+        refusal = self._history_requests.take(request)
+        if refusal is not None and self.outbox.has_room(len(refusal)):
+            self.send_frame(frames.HISTORY, refusal)
+        self._answer_history_later()
+
+    def wake(self, element: Element) -> None:
+        """A value of the element was kept."""
+        if self._history_requests.wake(element.id):
+            self._answer_history_later()
+
+    def _answer_history_later(self) -> None:
+        # One answer in each turn of the loop, so that a client with many requests does not hold up others.
+        if self._history_requests.is_due and not self._history_answer_is_due:
+            self._history_answer_is_due = True
+            self.loop.call_soon(self._answer_history)
+
+    def _answer_history(self) -> None:
+        self._history_answer_is_due = False
+        # Without room it is tried again when what waits was sent.
+        if self.is_open and not self._is_writing_paused and self.outbox.size < FULL_BYTES and self._history_requests.is_due:
+            answer = self._history_requests.answer(self._service._histories, microseconds(None))
+            if answer is not None:
+                self.send_frame(frames.HISTORY, answer)
+            self._answer_history_later()
 
     # What the service sends.
 
@@ -241,6 +285,7 @@ class FollowedService(Session):
         datagram = self.gathered.take()
         if datagram is not None:
             self._send(datagram)
+        self._answer_history_later()
 
     def _schedule_flush(self) -> None:
         # Datagrams leave even where the stream has to wait.
@@ -352,8 +397,8 @@ class Service:
         self._maximum_clients = maximum_clients
         self._maximum_per_address = maximum_clients_per_address
         self._incomplete = IncompleteBytes(maximum_incomplete_bytes)
-        # It keeps no values, whatever the definitions say.
-        self._catalogue_bytes = self.elements.encode(histories=False)
+        self._catalogue_bytes = self.elements.encode()
+        self._histories = Histories(self.elements)
         self._values: Dict[int, bytes] = {}
         self._times: Dict[int, int] = {}
         self._sessions: Dict[FollowedService, None] = {}
@@ -468,18 +513,23 @@ class Service:
     def set(self, key: Key, value: object, *, at: Optional[Moment] = None) -> None:
         """Gives an element a value and tells all clients; never waits.
 
-        A client that is too slow gets the newest value of each element once it has caught up. `at` is when the value of a
-        timed element was measured: seconds of `machine_time()`, or the time of a received value; None is this moment.
-        Raises UnknownElement, InvalidValue, OutOfRange or NotAChoice.
+        A client that is too slow gets the newest value of each element once it has caught up. `at` is when the value of an
+        element that is timed, or has a history, was measured: seconds of `machine_time()`, or the time of a received value;
+        None is this moment. Raises UnknownElement, InvalidValue, OutOfRange or NotAChoice.
         """
         element = self.elements.find(key)
         data = element.encode(value)
-        if element.timed:
-            self._times[element.id] = microseconds(at)
+        if element.timed or element.history is not None:
+            measured = microseconds(at)
+            if element.timed:
+                self._times[element.id] = measured
+            self._histories.append(element.id, data, measured, microseconds(None))
         self._values[element.id] = data
         if element.is_readable:
             for session in list(self._sessions):
                 session.send_change(element, data)
+                if element.history is not None:
+                    session.wake(element)
 
     def __setitem__(self, key: Key, value: object) -> None:
         """Gives an element a value, as `set`."""
