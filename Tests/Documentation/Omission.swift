@@ -150,6 +150,9 @@ struct Omission: Sendable {
                     + " tcp:127.0.0.1:7001,server=on,wait=off,nodelay=on -kernel .build/microcontroller/firmware.elf",
             ])
         + left(
+            out: "it needs the emulated board: SerialTests keep the values of another", of: "Microcontroller.md",
+            ["elemental serial --dial 127.0.0.1:7001 --keep 24h", "elemental watch thermostat --since 2h"])
+        + left(
             out: "it needs a hub on the Internet", of: "SignalRBridge.md",
             ["elemental signalr bridge robot --hub 'https://example.org/robots?name=Rover' --token @token.txt"])
         + left(

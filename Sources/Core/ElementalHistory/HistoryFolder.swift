@@ -120,6 +120,7 @@ struct HistoryFolder: ~Copyable {
             try files.begin(life.head, limit: life.limit, in: directory)
             while files.hasTooMany(oldest: life.oldest) { try files.removeFirst(from: directory) }
         }
+        try trim()
     }
 
     /// Appends values, and removes files whose values are dropped.

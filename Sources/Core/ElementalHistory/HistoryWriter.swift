@@ -192,7 +192,10 @@ final class HistoryWriter: Sendable {
     /// Those that there are now: the ones that come meanwhile are written later.
     private func writeValues() throws(SecurityError) {
         guard let source = state.withLock({ $0.source }) else { return }
-        for (key, end) in source.ends() {
+        let ends = source.ends()
+        // A service may have other elements again and again.
+        if onThread.next.count > ends.count { onThread.next = onThread.next.filter { ends[$0.key] != nil } }
+        for (key, end) in ends {
             while onThread.next[key] ?? 0 < end, let values = source.values(key, onThread.next[key] ?? 0) {
                 try onThread.folder.write(values)
                 onThread.next[key] = values.records.end

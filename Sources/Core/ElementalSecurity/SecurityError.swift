@@ -50,7 +50,7 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let unknownPeer = Code(value: .unknownPeer)
         /// A peer cannot be stored as it is, for instance because its name is empty.
         public static let invalidPeer = Code(value: .invalidPeer)
-        /// The store holds as many peers as it may.
+        /// The store holds as many peers as it may, or a directory as many services' histories.
         public static let full = Code(value: .full)
     }
 

@@ -49,6 +49,14 @@ extension ElementDefinition {
         fields.history = limits
         return ElementDefinition(fields: fields)
     }
+
+    /// The same element with values that carry their times, and that the service keeps.
+    package final func withTimesAndHistory(_ limits: HistoryLimits) -> ElementDefinition {
+        var fields = fields
+        fields.timed = true
+        fields.history = limits
+        return ElementDefinition(fields: fields)
+    }
 }
 
 extension Element {

@@ -14,6 +14,8 @@ final class DeviceService {
         case away
         /// What the device has said so far.
         case introducing(hasHello: Bool, SerialIdentity?)
+        /// It has introduced itself, and its histories are being opened.
+        case opening(EarlyValues)
         case present
     }
 
@@ -24,6 +26,8 @@ final class DeviceService {
     private static let fullRefusal = ValueRefusal("the line is slower than the values; send fewer")
 
     private let configuration: SerialGatewayConfiguration
+    /// `nil` if the gateway keeps no values.
+    private let histories: LineHistories?
     private let lineName: String
     private let eventLoop: any EventLoop
     let tell: (SerialGatewayEvent) -> Void
@@ -48,6 +52,7 @@ final class DeviceService {
         tell: @escaping (SerialGatewayEvent) -> Void
     ) {
         self.configuration = configuration
+        histories = configuration.histories.map { LineHistories($0, on: eventLoop) }
         self.eventLoop = eventLoop
         self.tell = tell
         lineName = line.name
@@ -62,6 +67,7 @@ final class DeviceService {
         session?.stop()
         session = nil
         phase = .away
+        histories?.stop()
         // Its handler refers to this object.
         service = nil
         queue.removeAll()
@@ -112,6 +118,13 @@ final class DeviceService {
         switch phase {
         case .away: return nil
         case .introducing(let hasHello, let identity): return introduced(hasHello, identity, id, bytes)
+        case .opening(var early):
+            guard id >= 0 else { return nil }
+            // Otherwise the values would be copied.
+            phase = .away
+            let isKept = early.add(id, bytes)
+            phase = .opening(early)
+            return isKept ? nil : "the device says more than waits while the files of its values are opened"
         case .present:
             if id >= 0 {
                 receivedValue(id, bytes)
@@ -152,15 +165,46 @@ final class DeviceService {
     /// - Returns: why it cannot be published, if so.
     private func begin(_ identity: SerialIdentity, _ elements: ElementCatalogue) -> String? {
         let (type, name) = (configuration.serviceName ?? identity.service, displayName(identity))
+        guard let histories, histories.opened(type, name) == nil else { return publish(type, name, elements) }
+        // A device that cannot be published gets no files.
+        if let problem = problem(of: ElementalService(type, displayName: name, elements: elements)) { return problem }
+        introductionTimer?.cancel()
+        phase = .opening(EarlyValues())
+        histories.open(type, name, for: elements) { [weak self] failure in
+            self?.opened(type, name, elements, failure)
+        }
+        return nil
+    }
+
+    private func opened(_ type: String, _ name: String, _ elements: ElementCatalogue, _ failure: SecurityError?) {
+        if let failure { tell(.keptInMemory(failure)) }
+        // It may be gone again.
+        guard case .opening(let early) = phase else { return }
+        if let problem = publish(type, name, elements) {
+            session?.reject(problem)
+            return
+        }
+        for value in early.values {
+            value.bytes.withUnsafeBytes { receivedValue(value.id, $0, at: value.time) }
+        }
+    }
+
+    private func problem(of service: ElementalService) -> String? {
+        do throws(ElementalError) {
+            try service.checkNames()
+            return nil
+        } catch {
+            return "the device cannot be published: \(error.message)"
+        }
+    }
+
+    /// - Returns: why it cannot be published, if so.
+    private func publish(_ type: String, _ name: String, _ elements: ElementCatalogue) -> String? {
         let isKnown = known.map { $0 == (type, name, elements) } ?? false
         var appeared: ElementalService?
         if !isKnown || service == nil {
             let service = makeService(type, name, elements)
-            do throws(ElementalError) {
-                try service.checkNames()
-            } catch {
-                return "the device cannot be published: \(error.message)"
-            }
+            if let problem = problem(of: service) { return problem }
             appeared = service
         }
         introductionTimer?.cancel()
@@ -201,20 +245,25 @@ final class DeviceService {
         // One loop for line and clients: values pass between them without changing threads.
         var serviceConfiguration = configuration.service
         serviceConfiguration.eventLoopGroup = eventLoop
-        let service = ElementalService(type, displayName: name, elements: elements, configuration: serviceConfiguration)
-        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        if let histories { serviceConfiguration.histories = histories.opened(type, name) }
+        let service = ElementalService(
+            type, displayName: name, elements: histories?.elements(of: elements) ?? elements,
+            configuration: serviceConfiguration)
+        // Weak, because who handles the gateway's events may keep the service.
+        let bound = NIOLoopBound({ [weak self] in self }, eventLoop: eventLoop)
         service.onAnyValue { [weak service] element, value, device in
             guard let service else { return }
-            guard bound.value.service === service else {
+            guard let owner = bound.value(), owner.service === service else {
                 // It is being withdrawn.
                 return service.refuse(element, from: device, Self.awayRefusal)
             }
-            bound.value.take(value, of: element, from: device)
+            owner.take(value, of: element, from: device)
         }
         return service
     }
 
-    private func receivedValue(_ id: Int8, _ bytes: UnsafeRawBufferPointer) {
+    /// - Parameter time: when it came; `nil` for this moment.
+    private func receivedValue(_ id: Int8, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil) {
         guard let service, let element = service.elements[id: id] else {
             return noteProblem(id, "it has no such element")
         }
@@ -223,7 +272,7 @@ final class DeviceService {
         }
         do throws(ElementalError) {
             // A client that cannot receive it must not keep it from the others.
-            _ = try service.send(value, to: element)
+            _ = try service.send(value, to: element, at: time)
         } catch {
             noteProblem(id, error.message)
         }

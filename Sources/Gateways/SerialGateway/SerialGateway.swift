@@ -91,11 +91,13 @@ public struct SerialGatewayConfiguration: Sendable {
     /// Whether a device that was away is told the newest values that clients set. Without it a motor does not start by
     /// itself after a reset.
     public var restores = false
+    /// What is kept of the devices' values for clients that ask for them later; `nil` for nothing.
+    public var histories: DeviceHistories?
     /// How long a service stays published without its device, so that a reset does not disconnect its clients.
     public var absence: Duration = .seconds(3)
     /// How the service listens, publishes and limits its clients.
     public var service = ServiceConfiguration()
 
-    /// The defaults: the device's own names, nothing restored, three seconds of absence.
+    /// The defaults: the device's own names, nothing restored or kept, three seconds of absence.
     public init() {}
 }

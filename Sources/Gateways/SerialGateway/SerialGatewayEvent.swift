@@ -18,6 +18,9 @@ public enum SerialGatewayEvent: Sendable {
     case deviceGone(ElementalService)
     /// What is on the line cannot be published; it is listened to again after the given time.
     case deviceRejected(String, retryIn: Duration)
+    /// The values of the device on the line are kept in memory only, for this reason, until the gateway is started again or
+    /// another device was on the line.
+    case keptInMemory(SecurityError)
     /// The device said something that it may not say, which is left out.
     case problem(String)
 }
@@ -39,6 +42,7 @@ extension SerialGatewayEvent: CustomStringConvertible {
         case .deviceLost(let service): "not heard any more: \(name(service))"
         case .deviceGone(let service): "gone: \(name(service))"
         case .deviceRejected(let reason, let delay): "not published: \(reason); listened to again in \(delay)"
+        case .keptInMemory(let error): "values are kept in memory only: \(error)"
         case .problem(let reason): reason
         }
     }

@@ -109,6 +109,41 @@ struct HistoryWriterTests {
         }
     }
 
+    @Test("elements that change all the time fill neither disk nor memory, and take nothing from others")
+    func changingElements() async throws {
+        try await withFolder { folder in
+            do {
+                let histories = try await open(folder)
+                append(1, to: histories)
+                let value = [UInt8](repeating: 65, count: HistoryLimits.maximumValueByteCount)
+                for number in 0..<3000 {
+                    let other = Element<Data>(1, "Other \(number)", access: .read).withHistory(HistoryLimits())
+                    histories.keepOnly([other])
+                    value.withUnsafeBytes { histories.append(other, HistoryLimits(), $0, at: nil) }
+                    #expect(histories.byteCount <= ServiceHistories.maximumByteCount)
+                    if number.isMultiple(of: 500) { await histories.synchronise() }
+                }
+                _ = await histories.synchronise()
+                histories.keepOnly([Self.count])
+                for value in 2...3 as ClosedRange<UInt64> { append(value, to: histories) }
+                _ = await histories.synchronise()
+            }
+            let path = folder + "/history/weather/"
+            let sizes = try files(folder).map {
+                try #require(try FileManager.default.attributesOfItem(atPath: path + $0)[.size] as? Int)
+            }
+            // Besides the values each file says whose they are.
+            #expect(sizes.count <= 512 + 1 && sizes.reduce(0, +) <= ServiceHistories.maximumByteCount + 512 * 1024)
+            let histories = try await open(folder)
+            var values: [UInt64] = []
+            try answer(histories, .newest(.max)).forEach {
+                values.append(UInt64(littleEndian: $1.loadUnaligned(as: UInt64.self)))
+            }
+            // The first one was dropped for the others.
+            #expect(values.suffix(2) == [2, 3])
+        }
+    }
+
     @Test(
         "names that are no folder's are refused",
         arguments: ["", "..", "a/b", "a b", "ä", String(repeating: "a", count: 64)])

@@ -38,6 +38,7 @@ final class RunningSerialGateway: GatewayUnderTest {
         case .deviceGone: "gone"
         case .restored(let count): "restored \(count)"
         case .deviceRejected(let reason, let delay): "rejected for \(delay): \(reason)"
+        case .keptInMemory(let error): "in memory: \(error)"
         case .problem(let reason): "problem: \(reason)"
         }
     }
@@ -71,6 +72,13 @@ final class RunningSerialGateway: GatewayUnderTest {
     func wait(forPrefix text: String) async throws {
         try await log.next("an event \"\(text)…\"") { $0.hasPrefix(text) }
     }
+
+    func wait(forSuffix text: String) async throws {
+        try await log.next("an event \"…\(text)\"") { $0.hasSuffix(text) }
+    }
+
+    /// The device's service while there is one.
+    var device: ElementalService? { service.withLock { $0 } }
 
     var lineName: String { line.withLock { $0 } }
 

@@ -77,7 +77,7 @@ struct ElementSpecOptions: Sendable {
     }
 
     /// How many values, how long and how many bytes, in any order: `24h 1000 4MB`.
-    private static func history(_ text: Substring, in word: Substring) throws -> HistoryLimits {
+    static func history(_ text: Substring, in word: Substring) throws -> HistoryLimits {
         var (count, seconds, byteCount) = (Int?.none, Int?.none, Int?.none)
         func set(_ limit: inout Int?, _ number: Int) throws {
             guard limit == nil else { throw repeated(word) }

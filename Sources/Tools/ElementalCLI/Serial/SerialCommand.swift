@@ -16,11 +16,17 @@ struct SerialCommand: ReportingCommand {
             its own values after a reset, so that no motor starts by itself; with --restore it is told the newest values \
             that clients set.
 
+            A board keeps no values of the past. With --keep this program does: each value is stamped when it arrives on the \
+            line and kept in files in the directory of --state, for clients that come later and ask for it (watch --since). \
+            A board that is reset or plugged in again goes on with the same values, and so does this program when it is \
+            started again. The folder has the names of service and board, as in 'elemental history clear oven-Kitchen'.
+
               $ elemental serial --list
               $ elemental serial --serial /dev/serial/by-id/usb-Pico_E6614-if00
               $ elemental serial --serial /dev/ttyUSB0 --serial /dev/ttyACM0 --baud 115200
               $ elemental serial --dial 127.0.0.1:5555 --service thermostat \\
                   --name Kitchen --restore
+              $ elemental serial --serial /dev/ttyACM0 --keep '24h 4MB'
               $ elemental describe thermostat
             """)
 
@@ -35,6 +41,18 @@ struct SerialCommand: ReportingCommand {
     @Flag(help: "Tell a board that was away the newest values that clients set.")
     var restore = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep values for clients that ask for them later, of each element at most so long, so many or so many bytes: "
+                + "24h, or '7d 1000 4MB'.",
+            valueName: "limits"),
+        transform: {
+            guard !$0[...].withoutBlanks.isEmpty else { throw ValidationError("there is no limit, such as 24h") }
+            return try ElementSpecOptions.history($0[...], in: $0[...])
+        })
+    var keep: HistoryLimits?
+
+    @OptionGroup var history: HistoryOptions
     @OptionGroup var hosting: HostingOptions
     @OptionGroup var output: OutputOptions
 
@@ -48,6 +66,9 @@ struct SerialCommand: ReportingCommand {
             throw ValidationError(
                 "give one or more of --serial DEVICE, --pty, --listen HOST:PORT, --dial HOST:PORT; --list shows devices"
             )
+        }
+        guard keep != nil || history.place == nil && history.interval == nil else {
+            throw ValidationError("--history and --history-sync go with --keep LIMITS")
         }
         guard count == 1 || hosting.service.name == nil else {
             throw ValidationError("--name goes with one line, not \(count)")
@@ -64,6 +85,7 @@ struct SerialCommand: ReportingCommand {
         configuration.serviceName = service
         configuration.displayName = hosting.service.name
         configuration.restores = restore
+        configuration.histories = keep.map { history.devices($0, hosting.admission.state) }
         let security = try await hosting.apply(
             to: &configuration.service, of: service ?? "what is on the line", output, console)
         await Interruption.trap()

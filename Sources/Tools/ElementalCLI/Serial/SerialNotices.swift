@@ -29,6 +29,8 @@ extension ConsoleEvent where Self == Notice {
             return Notice(
                 "restored", [("line", .string(line)), ("count", .integer(count))], "\(line): \(values) restored")
         case .deviceRejected(let reason, let delay): return problem("notPublished", reason, retryIn: delay)
+        case .keptInMemory(let error):
+            return problem("keptInMemory", "values are kept in memory only: \(error.message)")
         case .problem(let reason): return problem("leftOut", reason)
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Elemental
+import SerialGateway
 import Support
 
 /// Where a service keeps the values of elements with a history.
@@ -24,6 +25,12 @@ struct HistoryOptions: ParsableArguments {
 
     func validate() throws {
         if place == .memory, interval != nil { throw ValidationError("--history-sync goes with --history files") }
+    }
+
+    /// Where a gateway keeps the values of devices.
+    func devices(_ limits: HistoryLimits, _ state: StateOptions) -> DeviceHistories {
+        guard place != .memory else { return .inMemory(limits) }
+        return .inFiles(limits, directory: state.state, interval: interval?.duration ?? .seconds(10))
     }
 
     /// Opens the files; `nil` if the values are kept in memory, or if no element has a history.

@@ -113,6 +113,7 @@ enum EventExamples {
             Notice.serial(.restored(1), on: "/dev/ttyACM0"),
             Notice.serial(.deviceRejected("taken", retryIn: delay), on: "/dev/ttyACM0"),
             Notice.serial(.problem("NaN"), on: "/dev/ttyACM0"),
+            Notice.serial(.keptInMemory(SecurityError(.locked, "it is in use")), on: "/dev/ttyACM0"),
             Notice.serialDevice(SerialCandidate(path: "/dev/a", device: "/dev/b", isUsable: true)),
             Notice.line(.ready("/dev/pts/3")), Notice.line(.opened), Notice.line(.lost("unplugged", retryIn: delay)),
             Notice.line(.refused(host: "pi")), Notice.line(.notListening("closed", retryIn: delay)),

@@ -65,6 +65,53 @@ struct SerialTests {
         }
     }
 
+    @Test("values are kept for clients that come later, over ends of the program in order and by a kill", .backstop)
+    func aBoardsValuesAreKept() async throws {
+        try await withFolder { folder in
+            let link = folder + "/board"
+            let options = ["--pty", "--link", link, "--keep", "24h 1MB", "--state", folder]
+            for (end, numbers) in [(SIGINT, 1...5), (SIGKILL, 6...8), (SIGINT, 9...10)]
+                as [(Int32, ClosedRange<UInt32>)]
+            {
+                try await run(options) { gateway in
+                    _ = try await lines(1, of: gateway)
+                    let board = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
+                    let target = "127.0.0.1:\(try await gateway.listeningPort())"
+                    for number in numbers {
+                        board.perform { try? $0.send(number, to: Oven.count) }
+                        try await eventually("the value \(number)") {
+                            try await ElementalProcess.run("get", target, "Count").output == ["Count=\(number)"]
+                        }
+                    }
+                    let result = try await ElementalProcess.run(
+                        "watch", target, "Count", "--since", "1h", "--count", "\(numbers.upperBound)", "--json")
+                    let events = result.output.compactMap { JSONLine($0) }
+                    let values = events.filter { $0.event == "value" }
+                    #expect(values.map { $0.number("value") } == (1...numbers.upperBound).map(Double.init), "\(result)")
+                    #expect(values.allSatisfy { $0.number("timeError") != nil })
+                    // A kill may take what came within the last moment: here there was time to write it.
+                    if end == SIGKILL { try await eventually("files") { try await written(folder) } }
+                    gateway.send(signal: end)
+                    let status = try await gateway.waitForExit()
+                    #expect(status == (end == SIGKILL ? .signalled(SIGKILL) : .exited(0)))
+                    await board.stop()
+                }
+            }
+            let cleared = try await expectSuccess("history", "clear", "oven-Kitchen", "Count", "--state", folder)
+            #expect(cleared.count == 1 && cleared[0].hasPrefix("Count"))
+        }
+    }
+
+    /// Whether the count's last value is in the files.
+    private func written(_ folder: String) async throws -> Bool {
+        let files = URL(fileURLWithPath: folder + "/history/oven-Kitchen")
+        return try FileManager.default.contentsOfDirectory(atPath: files.path).contains { name in
+            guard name.hasPrefix("3-") else { return false }
+            let bytes = try Data(contentsOf: files.appendingPathComponent(name))
+            return bytes.range(of: Data([4, 0, 0, 0, 8, 0, 0, 0])) != nil
+        }
+    }
+
     @Test
     func aBoardIsEncryptedAsOtherServicesAre() async throws {
         try await Serving.with { serving in
@@ -83,7 +130,9 @@ struct SerialTests {
         (["--pty", "--listen", "127.0.0.1:0", "--port", "5000"], "--port goes with one line"),
         (["--pty", "--baud", "1201"], "--baud takes"), (["--link", "/tmp/x"], "--link goes with --pty"),
         (["--list", "--pty"], "--list takes no lines"), (["--dial", "127.0.0.1"], "has no port"),
-        (["--pty", "--service", "no name"], "no name"),
+        (["--pty", "--service", "no name"], "no name"), (["--pty", "--history", "memory"], "go with --keep"),
+        (["--pty", "--keep", "soon"], "is no limit of a history"), (["--pty", "--keep", ""], "there is no limit"),
+        (["--pty", "--keep", "1h 2h"], "comes after another"),
     ])
     func mistakes(_ arguments: [String], _ advice: String) throws {
         try Mistake.expect(in: ["serial"] + arguments, advice)

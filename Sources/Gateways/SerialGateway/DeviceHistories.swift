@@ -1,0 +1,93 @@
+public import Elemental
+import Support
+
+/// What a gateway keeps of the values of devices, which have no memory for them.
+///
+/// Each element that clients can read gets times and a history: a value is stamped when it arrives on the line.
+///
+/// ```swift
+/// var configuration = SerialGatewayConfiguration()
+/// configuration.histories = .inFiles(HistoryLimits(seconds: 24 * 3600))
+/// ```
+public struct DeviceHistories: Sendable {
+    private enum Place {
+        case memory
+        case files(directory: String?, interval: Duration)
+    }
+
+    /// The most folders beside which a device gets another one. A device may say another name each time.
+    static let maximumFolderCount = 64
+    /// How often to wait for the lock of a folder. A service that has just been withdrawn has it for a moment.
+    private static let attemptCount = 3
+
+    /// The limits of each element.
+    let limits: HistoryLimits
+    private let place: Place
+
+    /// Values in memory, which outlast the device's absence, and end with the program or when another device takes the line.
+    public static func inMemory(_ limits: HistoryLimits) -> DeviceHistories {
+        DeviceHistories(limits: limits, place: .memory)
+    }
+
+    /// Values in files too, which outlast the program.
+    ///
+    /// The folder of a device is named by its service and its display name, such as `history/oven-Kitchen`. Characters other
+    /// than letters, digits, `-` and `_` become `_`, and a number follows that tells such names apart. If it cannot be used the
+    /// values are kept in memory, and ``SerialGatewayEvent/keptInMemory(_:)`` says why.
+    ///
+    /// - Parameters:
+    ///   - limits: of each element.
+    ///   - directory: the directory of identity and trust, by default that of `SecurityState`.
+    ///   - interval: the least time between two moments at which values are forced onto the disk.
+    public static func inFiles(
+        _ limits: HistoryLimits, directory: String? = nil, interval: Duration = .seconds(10)
+    ) -> DeviceHistories {
+        DeviceHistories(limits: limits, place: .files(directory: directory, interval: interval))
+    }
+
+    /// The elements as the service has them.
+    func elements(of device: ElementCatalogue) -> ElementCatalogue {
+        let kept = device.map { $0.access.contains(.read) ? $0.withTimesAndHistory(limits) : $0 }
+        // Nothing was changed that a catalogue checks.
+        return (try? ElementCatalogue(kept)) ?? device
+    }
+
+    /// Opens a device's histories.
+    ///
+    /// - Returns: those, in memory alone if there is a failure.
+    func open(_ folder: String, for elements: ElementCatalogue) async -> (ServiceHistories, failure: SecurityError?) {
+        guard case .files(let directory, let interval) = place else { return (ServiceHistories(), nil) }
+        var failure: SecurityError?
+        for _ in 0..<Self.attemptCount {
+            do throws(SecurityError) {
+                try await ServiceHistories.checkRoom(
+                    for: folder, directory: directory, maximumCount: Self.maximumFolderCount)
+                let histories = try await ServiceHistories(
+                    inFilesOf: folder, for: elements, directory: directory, interval: interval)
+                return (histories, nil)
+            } catch {
+                failure = error
+                if error.code != .locked { break }
+            }
+        }
+        return (ServiceHistories(), failure)
+    }
+
+    /// The folder of a device's files.
+    static func folder(of service: String, _ displayName: String) -> String {
+        func isPlain(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+        let text = "\(service)-\(displayName)"
+        // With a hyphen in it the end of the service's name would not be known.
+        if text.utf8.count <= 63, text.utf8.allSatisfy(isPlain), !service.contains("-") { return text }
+        let plain = text.utf8.prefix(54).map { isPlain($0) ? $0 : UInt8(ascii: "_") }
+        let digits = String("\(service)/\(displayName)".utf8.fnv1a, radix: 16)
+        return String(decoding: plain, as: UTF8.self) + "-" + String(repeating: "0", count: 8 - digits.count) + digits
+    }
+}

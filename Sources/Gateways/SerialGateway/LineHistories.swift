@@ -1,0 +1,86 @@
+import Elemental
+import NIOCore
+
+/// The histories of the device on a line. Used on the line's event loop only.
+///
+/// They are opened when a device has said its names, one after the other, and closed when another one has its service.
+final class LineHistories {
+    private struct Wish {
+        let folder: String
+        let elements: ElementCatalogue
+        let done: (SecurityError?) -> Void
+    }
+
+    private let configuration: DeviceHistories
+    private let eventLoop: any EventLoop
+    private var current: (folder: String, histories: ServiceHistories)?
+    private var isOpening = false
+    private var wish: Wish?
+
+    init(_ configuration: DeviceHistories, on eventLoop: any EventLoop) {
+        (self.configuration, self.eventLoop) = (configuration, eventLoop)
+    }
+
+    /// The elements as the service has them.
+    func elements(of device: ElementCatalogue) -> ElementCatalogue { configuration.elements(of: device) }
+
+    /// The histories of a device's service; `nil` if they are not open.
+    func opened(_ service: String, _ displayName: String) -> ServiceHistories? {
+        guard let current, current.folder == DeviceHistories.folder(of: service, displayName) else { return nil }
+        return current.histories
+    }
+
+    /// Opens the histories of a device, and calls `done` with the reason if they are in memory only. An earlier call that is
+    /// not done is forgotten.
+    func open(
+        _ service: String, _ displayName: String, for device: ElementCatalogue, done: @escaping (SecurityError?) -> Void
+    ) {
+        wish = Wish(
+            folder: DeviceHistories.folder(of: service, displayName), elements: elements(of: device), done: done)
+        openNext()
+    }
+
+    /// Closes them; a service that still runs has its own until it ends.
+    func stop() {
+        wish = nil
+        current = nil
+    }
+
+    private func openNext() {
+        guard !isOpening, let wish else { return }
+        isOpening = true
+        current = nil
+        let (folder, elements) = (wish.folder, wish.elements)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        Task { [configuration, eventLoop] in
+            let (histories, failure) = await configuration.open(folder, for: elements)
+            eventLoop.execute { bound.value.opened(folder, histories, failure) }
+        }
+    }
+
+    private func opened(_ folder: String, _ histories: ServiceHistories, _ failure: SecurityError?) {
+        isOpening = false
+        guard let wish else { return }
+        current = (folder, histories)
+        guard wish.folder == folder else { return openNext() }
+        self.wish = nil
+        wish.done(failure)
+    }
+}
+
+/// What a device says while its histories are opened, with the time.
+struct EarlyValues {
+    static let maximumByteCount = 64 * 1024
+
+    private(set) var values: [(id: Int8, bytes: [UInt8], time: MeasurementTime)] = []
+    private var byteCount = 0
+
+    /// - Parameter bytes: valid only during the call.
+    /// - Returns: whether there was room.
+    mutating func add(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        byteCount += bytes.count + MemoryLayout<(Int8, [UInt8], MeasurementTime)>.stride
+        guard byteCount <= Self.maximumByteCount else { return false }
+        values.append((id, Array(bytes), .now))
+        return true
+    }
+}
