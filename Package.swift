@@ -352,7 +352,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["ElementalMicro", "ElementalSecurity", "Support"],
             path: "Tests/TestSupport",
-            exclude: ["bad-link.py", "other-clock.c"]
+            exclude: ["bad-link.py", "other-clock.c", "simulated-machine.c"]
         ),
         .executableTarget(
             name: "zeroconf-probe", dependencies: ["Zeroconf"],
@@ -473,8 +473,8 @@ let package = Package(
         .testTarget(
             name: "FuzzingTests",
             dependencies: [
-                "Elemental", "ElementalMicro", "ElementalRecording", "ElementalSecurity", "ElementalWire", "MQTT",
-                "OSC", "SerialLink", "SignalR", "TestSupport", "Zeroconf",
+                "Elemental", "ElementalHistory", "ElementalMicro", "ElementalRecording", "ElementalSecurity",
+                "ElementalWire", "MQTT", "OSC", "SerialLink", "SignalR", "TestSupport", "Zeroconf",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOConcurrencyHelpers", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -12,22 +12,31 @@ enum OwnProcess {
 
     /// Runs the work to its end. The child has to print the name of each input before it uses it: the last one is thrown.
     ///
-    /// - Parameter test: a pattern that only this test's name matches.
-    static func run(_ work: String, of test: String) async throws {
+    /// - Parameters:
+    ///   - test: a pattern that only this test's name matches.
+    ///   - preload: a library that is loaded before the C library.
+    ///   - patience: how long it may take.
+    ///   - isShown: whether all that it prints is printed.
+    static func run(
+        _ work: String, of test: String, preload: String? = nil, within patience: Duration = Patience.wait * 5,
+        isShown: Bool = false
+    ) async throws {
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        let environment = [
+        var environment = [
             variable: work,
             // Dictionaries keep their order, so that a seed always makes the same network.
             "SWIFT_DETERMINISTIC_HASHING": "1",
             // The message is enough, and a backtrace of this large program takes long.
             "SWIFT_BACKTRACE": "enable=no",
         ]
+        if let preload { environment["LD_PRELOAD"] = preload }
         try await ChildProcess.with(
             program, ["--testing-library", "swift-testing", "--filter", test], environment: environment
         ) { child in
             child.closeInput()
             var end = "did not end in time"
-            if let status = try? await child.waitForExit(within: Patience.wait * 5) {
+            if let status = try? await child.waitForExit(within: patience) {
+                if isShown { print(child.lines(of: .output).joined(separator: "\n")) }
                 guard status != .exited(0) else { return }
                 end = "ended with \(status)"
             }

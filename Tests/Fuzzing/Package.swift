@@ -26,7 +26,8 @@ let package = Package(
                 + nio.map { .product(name: $0, package: "swift-nio") },
             path: ".",
             exclude: [
-                "build", "Corpus", "CorpusTests.swift", "OwnProcess.swift", "Simulation", "SimulationTests.swift",
+                "build", "Corpus", "CorpusTests.swift", "HistorySimulation", "HistorySimulationTests.swift",
+                "OwnProcess.swift", "Simulation", "SimulationTests.swift",
             ],
             sources: ["Fuzzer", "Targets"]
         ),

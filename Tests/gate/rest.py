@@ -60,6 +60,7 @@ def jobs(run: Run, total: results.Results) -> list[Job]:
                 made.append(simple("fuzzers", ["Tests/fuzz", "--seconds", "60"], shown=40))
             case "simulate":
                 made.append(simple("simulated networks", ["Tests/simulate", "--networks", "300"], shown=5))
+                made.append(simple("a day of histories", ["Tests/simulate", "--histories"], shown=3))
             case "model":
                 made.append(simple("model of histories", ["Tests/model"], shown=1, needs={gate.APT}))
             case "benchmarks":

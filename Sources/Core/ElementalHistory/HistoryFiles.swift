@@ -55,8 +55,12 @@ struct HistoryFiles {
         self.clock = clock
     }
 
-    /// A file that was read, which comes behind those before.
-    mutating func add(_ file: File) { all.append(file) }
+    /// A file that was read, which comes behind those before. It is not known whether it is on the disk: the program that wrote it
+    /// may have been killed.
+    mutating func add(_ file: File) {
+        all.append(file)
+        changed.insert(file.name)
+    }
 
     var byteCount: Int { all.reduce(0) { $0 + $1.byteCount } }
     var hasChanges: Bool { !changed.isEmpty }

@@ -1,7 +1,5 @@
 internal import ElementalSecurity
 internal import ElementalWire
-import NIOCore
-import NIOPosix
 import Support
 
 /// Writes a service's histories into files, on a thread of its own.
@@ -21,8 +19,10 @@ final class HistoryWriter: Sendable {
     }
 
     private struct State {
-        /// Whether a write is on its way.
+        /// Whether values will be written in a moment.
         var isArmed = false
+        /// Whether something is to be done later, even if no value comes. A value does not wait for that.
+        var isArmedForLater = false
         var source: Source?
         var failureHandler: (@Sendable (SecurityError?) -> Void)?
         var failure: SecurityError?
@@ -41,21 +41,18 @@ final class HistoryWriter: Sendable {
     }
 
     private let state = Locked(State())
-    private let thread: NIOThreadPool
-    private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()
+    private let thread: any HistoryThread
     private let onThread: OnThread
     private let interval: Duration
     private let retryInterval: Duration
 
     /// Opens the folder of a service and reads it.
     static func open(
-        _ path: String, interval: Duration, retryInterval: Duration, _ clock: HistoryClock
+        _ path: String, interval: Duration, retryInterval: Duration, _ clock: HistoryClock, on thread: any HistoryThread
     ) async throws(SecurityError) -> (HistoryWriter, [ServiceHistories.Key: HistoryLog]) {
-        let thread = NIOThreadPool(numberOfThreads: 1)
-        thread.start()
         typealias Opened = Result<(OnThread, [ServiceHistories.Key: HistoryLog]), SecurityError>
         let opened: Opened = await withCheckedContinuation { continuation in
-            thread.submit { _ in
+            thread.submit {
                 continuation.resume(
                     returning: Opened { () throws(SecurityError) in
                         var folder = try HistoryFolder(path, clock)
@@ -68,7 +65,7 @@ final class HistoryWriter: Sendable {
             let (onThread, logs) = try opened.get()
             return (HistoryWriter(thread, onThread, interval, retryInterval), logs)
         } catch {
-            thread.shutdownGracefully { _ in }
+            thread.end()
             throw error
         }
     }
@@ -86,11 +83,11 @@ final class HistoryWriter: Sendable {
         }
     }
 
-    private init(_ thread: NIOThreadPool, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
+    private init(_ thread: any HistoryThread, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
         (self.thread, self.onThread, self.interval, self.retryInterval) = (thread, onThread, interval, retryInterval)
     }
 
-    deinit { thread.shutdownGracefully { _ in } }
+    deinit { thread.end() }
 
     func use(_ source: Source) { state.withLock { $0.source = source } }
 
@@ -103,18 +100,18 @@ final class HistoryWriter: Sendable {
     }
 
     /// There is a value.
-    func wake() {
-        let mustArm = state.withLock { state in
-            defer { state.isArmed = true }
-            return !state.isArmed
-        }
-        if mustArm { arm(in: Self.delay) }
-    }
+    func wake() { arm(\.isArmed, in: Self.delay) }
 
-    private func arm(in delay: Duration) {
-        loop.scheduleTask(in: TimeAmount(delay)) { [weak self] in
-            guard let self else { return }
-            thread.submit { [weak self] _ in self?.run() }
+    /// Does what there is to do after a while, unless that is on its way.
+    private func arm(_ flag: WritableKeyPath<State, Bool> & Sendable, in delay: Duration) {
+        let mustArm = state.withLock { state in
+            defer { state[keyPath: flag] = true }
+            return !state[keyPath: flag]
+        }
+        guard mustArm else { return }
+        thread.submit(in: delay) { [weak self] in
+            self?.state.withLock { $0[keyPath: flag] = false }
+            self?.run()
         }
     }
 
@@ -123,14 +120,14 @@ final class HistoryWriter: Sendable {
     /// - Returns: why it is not.
     func finish() async -> SecurityError? {
         await withCheckedContinuation { continuation in
-            thread.submit { _ in continuation.resume(returning: self.write(isEnd: true)) }
+            thread.submit { continuation.resume(returning: self.write(isEnd: true)) }
         }
     }
 
     /// Begins the lives of histories, or goes on with those that had ended, and waits until that is on the disk.
     func begin(_ lives: [HistoryBeginningLife]) async {
         await withCheckedContinuation { continuation in
-            thread.submit { _ in
+            thread.submit {
                 self.settle(Self.begin(lives, in: &self.onThread.folder))
                 continuation.resume()
             }
@@ -140,7 +137,6 @@ final class HistoryWriter: Sendable {
     // MARK: On the thread
 
     private func run() {
-        state.withLock { $0.isArmed = false }
         let now = ContinuousClock.now
         if let time = onThread.nextTry, time > now { return again(in: time - now) }
         write(isEnd: false)
@@ -152,13 +148,7 @@ final class HistoryWriter: Sendable {
     }
 
     /// Even if no value comes.
-    private func again(in delay: Duration) {
-        let mustArm = state.withLock { state in
-            defer { state.isArmed = true }
-            return !state.isArmed
-        }
-        if mustArm { arm(in: max(delay, Self.delay)) }
-    }
+    private func again(in delay: Duration) { arm(\.isArmedForLater, in: max(delay, Self.delay)) }
 
     @discardableResult
     private func write(isEnd: Bool) -> SecurityError? {

@@ -130,13 +130,14 @@ public final class ServiceHistories: Sendable {
     ///   - elements: those that the service has.
     ///   - interval: the least time between two moments at which what was written is forced onto the disk.
     ///   - retryInterval: after how long to try again when nothing could be written.
+    ///   - thread: where files are read and written; `nil` for a thread of its own.
     package init(
         _ clock: HistoryClock, inFilesOf service: String, for elements: ElementCatalogue, directory: String?,
-        interval: Duration, retryInterval: Duration = .seconds(60)
+        interval: Duration, retryInterval: Duration = .seconds(60), on thread: (any HistoryThread)? = nil
     ) async throws(SecurityError) {
         let path = try Self.path(of: service, directory)
         let (writer, restored) = try await HistoryWriter.open(
-            path, interval: interval, retryInterval: retryInterval, clock)
+            path, interval: interval, retryInterval: retryInterval, clock, on: thread ?? WritingThread())
         self.clock = clock
         self.writer = writer
         var state = State(isInFiles: true)

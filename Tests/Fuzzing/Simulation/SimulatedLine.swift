@@ -19,23 +19,34 @@ final class SimulatedLine {
 
     var isOver: Bool { client.isClosed && server.isClosed }
 
-    func step(at now: NIODeadline, _ random: inout SeededGenerator) {
+    /// - Parameter enter: called before the program of an end runs.
+    func step(
+        at now: NIODeadline, _ random: inout SeededGenerator, entering enter: (SimulatedSocket) -> Void = { _ in }
+    ) {
         if silentSince == nil, now >= stalledUntil {
-            move(client, server, &random)
-            move(server, client, &random)
+            move(client, server, &random, enter)
+            move(server, client, &random, enter)
         }
-        if let silentSince, now - silentSince > Self.probeTime { return reset() }
-        client.deliver(&random)
-        server.deliver(&random)
+        if let silentSince, now - silentSince > Self.probeTime { return reset(entering: enter) }
+        for socket in [client, server] {
+            enter(socket)
+            socket.deliver(&random)
+        }
     }
 
-    private func move(_ from: SimulatedSocket, _ to: SimulatedSocket, _ random: inout SeededGenerator) {
+    private func move(
+        _ from: SimulatedSocket, _ to: SimulatedSocket, _ random: inout SeededGenerator,
+        _ enter: (SimulatedSocket) -> Void
+    ) {
+        enter(from.isResetting ? to : from)
         if from.isResetting { return to.reset() }
         from.transfer(to: to, &random)
     }
 
-    func reset() {
-        client.reset()
-        server.reset()
+    func reset(entering enter: (SimulatedSocket) -> Void = { _ in }) {
+        for socket in [client, server] {
+            enter(socket)
+            socket.reset()
+        }
     }
 }

@@ -63,7 +63,7 @@ struct DeviceState {
     /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
     /// Opens when the service's catalogue is known, or known not to arrive.
-    let catalogueSettled = Latch()
+    var catalogueSettled = Latch()
     var reconnectionCount = 0
     /// What it had counted when that was last reported as metrics.
     var metricsTaken = MetricsSample()

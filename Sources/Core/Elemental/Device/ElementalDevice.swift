@@ -140,6 +140,7 @@ public final class ElementalDevice: Sendable {
             if !hasHello {
                 state.identity.hello = nil
                 state.identity.catalogue = nil
+                state.catalogueSettled = Latch()
             }
             state.endReason = nil
             state.events.reopen()

@@ -83,7 +83,7 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
             let waits = history.follows && !isPast
             take(
                 try await history.device.ask(
-                    for: history.element, from: start, or: history.beginning, waits: waits))
+                    for: history.element, from: start, or: history.beginning, waits: waits, again: pastEnd != nil))
         }
 
         private mutating func take(_ answer: HistoryAnswer) {
@@ -164,12 +164,13 @@ extension ElementalDevice {
     }
 
     fileprivate func ask(
-        for element: ElementDefinition, from start: HistoryStart?, or beginning: HistoryBeginning, waits: Bool
+        for element: ElementDefinition, from start: HistoryStart?, or beginning: HistoryBeginning, waits: Bool,
+        again: Bool
     ) async throws(ElementalError) -> HistoryAnswer {
         while true {
             let events = events()
             do throws(ElementalError) {
-                try await waitForHello()
+                try await waitForHello(isCertain: again)
                 // Another connection may be to a machine that was started anew.
                 let start = if let start { start } else { try await self.start(of: beginning) }
                 return try await askOnce(for: element, from: start, waits: waits)
@@ -181,13 +182,20 @@ extension ElementalDevice {
     }
 
     /// A client that does not need the catalogue is ready before the service's hello.
-    private func waitForHello() async throws(ElementalError) {
-        guard hello == nil else { return }
-        do throws(ElementalError) {
-            _ = try await catalogue()
-        } catch {
-            guard hello == nil, error.code == .notConnected || error.code == .cancelled else { return }
-            throw error
+    ///
+    /// - Parameter isCertain: whether the service has said hello before, so that it only takes long now.
+    private func waitForHello(isCertain: Bool) async throws(ElementalError) {
+        while hello == nil {
+            do throws(ElementalError) {
+                _ = try await catalogue()
+            } catch {
+                if hello != nil { return }
+                if error.code == .notConnected || error.code == .cancelled { throw error }
+                guard isConnected else {
+                    throw ElementalError(.notConnected, "the connection was lost before \(name) said hello")
+                }
+                guard isCertain else { return }
+            }
         }
     }
 
