@@ -87,7 +87,9 @@ struct DeviceHistoryTests {
             }
             // The program before has its files until it ends: this is the same one, whose disk may be slow.
             try await eventually("the files are free") {
-                (try? await ServiceHistories(inFilesOf: "oven-Kitchen", for: [], directory: folder)) != nil
+                let files = try? await ServiceHistories(inFilesOf: "oven-Kitchen", for: [], directory: folder)
+                // It ends in order.
+                return await files?.synchronise() == nil && files != nil
             }
             try await RunningSerialGateway.with(.pseudoTerminal(link: link)) {
                 $0.histories = histories
