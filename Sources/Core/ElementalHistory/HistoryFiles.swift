@@ -55,15 +55,17 @@ struct HistoryFiles {
         self.clock = clock
     }
 
-    /// A file that was read, which comes behind those before. It is not known whether it is on the disk: the program that wrote it
-    /// may have been killed.
-    mutating func add(_ file: File) {
+    /// A file that was read, which comes behind those before.
+    ///
+    /// - Parameter isCertain: whether it is on the disk. The program that wrote it may have been killed since the machine's start.
+    mutating func add(_ file: File, isCertain: Bool) {
         all.append(file)
-        changed.insert(file.name)
+        if !isCertain { changed.insert(file.name) }
     }
 
     var byteCount: Int { all.reduce(0) { $0 + $1.byteCount } }
-    var hasChanges: Bool { !changed.isEmpty }
+    /// Whether something waits to be forced onto the disk.
+    var hasChanges: Bool { head != nil && (hasNewFile || !changed.isEmpty) }
     var isOfThisRun: Bool { head != nil }
 
     /// Whether more numbers may soon be given than the disk knows of.
@@ -86,6 +88,7 @@ struct HistoryFiles {
     /// Appends values.
     mutating func append(_ values: UnwrittenValues, to directory: borrowing ProtectedDirectory) throws(SecurityError) {
         limit = values.limit
+        if head != values.head { lastSync.next = max(lastSync.next, values.head.first) }
         try write(values.records, values.head, to: directory)
     }
 

@@ -62,7 +62,10 @@ struct HistoryFolder: ~Copyable {
                 guard let (read, file) = try read(name), case .head(let head) = read.first,
                     elements[head.key] != nil || elements.count < Self.maximumElementCount
                 else { continue }
-                elements[head.key, default: HistoryFiles(head.key, clock)].add(file)
+                let isCertain = !read.contains {
+                    if case .head(let head) = $0 { head.start == clock.start } else { false }
+                }
+                elements[head.key, default: HistoryFiles(head.key, clock)].add(file, isCertain: isCertain)
                 blocks[head.key, default: []] += read
             }
             for (key, blocks) in blocks { logs[key] = HistoryLog(restoring: blocks, by: clock) }
@@ -88,7 +91,11 @@ struct HistoryFolder: ~Copyable {
         }
         if content.blocks.isEmpty {
             // The power failed when it was made, or it is somebody else's.
-            if bytes == nil { try directory.remove(name) } else { try directory.rename(name, to: name + ".damaged") }
+            if try directory.append(to: name).byteCount == 0 {
+                try directory.remove(name)
+            } else {
+                try directory.rename(name, to: name + ".damaged")
+            }
             return nil
         }
         if let bytes, content.byteCount < bytes.count {
@@ -161,14 +168,22 @@ struct HistoryFolder: ~Copyable {
     ///
     /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
     mutating func synchronise(isEnd: Bool = false) throws(SecurityError) {
+        var failure: SecurityError?
         for key in Array(elements.keys) {
-            try change(key) { files, directory throws(SecurityError) in
-                try files.synchronise(directory, isEnd: isEnd)
+            do throws(SecurityError) {
+                try change(key) { files, directory throws(SecurityError) in
+                    try files.synchronise(directory, isEnd: isEnd)
+                }
+            } catch {
+                // Others are not to be lost because of that.
+                failure = failure ?? error
             }
         }
-        guard elements.values.contains(where: \.hasNewFile) else { return }
-        try directory.synchronise()
-        for key in Array(elements.keys) { elements[key]?.hasNewFile = false }
+        if elements.values.contains(where: \.hasNewFile) {
+            try directory.synchronise()
+            for key in Array(elements.keys) { elements[key]?.hasNewFile = false }
+        }
+        if let failure { throw failure }
     }
 
     /// Removes the histories of an element, or of all.

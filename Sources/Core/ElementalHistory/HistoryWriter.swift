@@ -74,13 +74,20 @@ final class HistoryWriter: Sendable {
     private static func begin(
         _ lives: [HistoryBeginningLife], in folder: inout HistoryFolder
     ) -> SecurityError? {
-        do throws(SecurityError) {
-            for life in lives { try folder.begin(life) }
-            try folder.synchronise()
-            return nil
-        } catch {
-            return error
+        var failure: SecurityError?
+        for life in lives {
+            do throws(SecurityError) {
+                try folder.begin(life)
+            } catch {
+                failure = failure ?? error
+            }
         }
+        do throws(SecurityError) {
+            try folder.synchronise()
+        } catch {
+            failure = failure ?? error
+        }
+        return failure
     }
 
     private init(_ thread: any HistoryThread, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
@@ -185,12 +192,19 @@ final class HistoryWriter: Sendable {
         let ends = source.ends()
         // A service may have other elements again and again.
         if onThread.next.count > ends.count { onThread.next = onThread.next.filter { ends[$0.key] != nil } }
+        var failure: SecurityError?
         for (key, end) in ends {
-            while onThread.next[key] ?? 0 < end, let values = source.values(key, onThread.next[key] ?? 0) {
-                try onThread.folder.write(values)
-                onThread.next[key] = values.records.end
+            do throws(SecurityError) {
+                while onThread.next[key] ?? 0 < end, let values = source.values(key, onThread.next[key] ?? 0) {
+                    try onThread.folder.write(values)
+                    onThread.next[key] = values.records.end
+                }
+            } catch {
+                // Those of others are written.
+                failure = failure ?? error
             }
         }
+        if let failure { throw failure }
     }
 
     private func report(_ failure: SecurityError?) {

@@ -150,6 +150,8 @@ public final class ServiceHistories: Sendable {
         await begin()
     }
 
+    package var isInFiles: Bool { writer != nil }
+
     /// Has the lives of all histories in the files before a value is told to anybody; also behind ``synchronise()``.
     package func begin() async {
         guard let writer else { return }

@@ -10,11 +10,12 @@ import Testing
 /// What a service's histories write, and when.
 struct HistoryWriterTests {
     private static let count = HistoryBed.element
+    private static let text = Element<String>(2, "Text", access: .read).withHistory(HistoryLimits())
 
     private func open(_ folder: String, interval: Duration = .seconds(3600)) async throws -> ServiceHistories {
         try await ServiceHistories(
             .still, inFilesOf: "weather",
-            for: [Self.count, Element<String>(2, "Text", access: .read).withHistory(HistoryLimits())],
+            for: [Self.count, Self.text],
             directory: folder, interval: interval,
             retryInterval: .milliseconds(50))
     }
@@ -35,6 +36,14 @@ struct HistoryWriterTests {
         try FileManager.default.contentsOfDirectory(atPath: folder + "/history/weather").filter { $0 != "lock" }
     }
 
+    /// The number behind the last value in an element's newest file.
+    private func writtenEnd(of element: Int, _ folder: String) throws -> UInt64? {
+        guard let name = try files(folder).filter({ $0.hasPrefix("\(element)-") }).max() else { return nil }
+        let path = folder + "/history/weather/" + name
+        let blocks = HistoryBlock.read(Array(try Data(contentsOf: URL(fileURLWithPath: path)))).blocks
+        return blocks.reduce(nil) { if case .values(let records) = $1 { records.end } else { $0 } }
+    }
+
     @Test("values are written soon without being asked for, and the next program has them")
     func writes() async throws {
         try await withFolder { folder in
@@ -43,12 +52,7 @@ struct HistoryWriterTests {
                 // Each element has its file before anybody is told of a value.
                 #expect(try files(folder).count == 2)
                 for value in 1...100 as ClosedRange<UInt64> { append(value, to: histories) }
-                let path = folder + "/history/weather/" + (try #require(try files(folder).first { $0.hasPrefix("1-") }))
-                try await eventually("the values are written") {
-                    try HistoryBlock.read(Array(Data(contentsOf: URL(fileURLWithPath: path)))).blocks.contains {
-                        if case .values(let records) = $0 { records.end == 101 } else { false }
-                    }
-                }
+                try await eventually("the values are written") { try writtenEnd(of: 1, folder) == 101 }
             }
             // The one before has gone: its lock is free.
             let histories = try await open(folder)
@@ -73,6 +77,9 @@ struct HistoryWriterTests {
                 #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
                 append(2, to: histories)
                 #expect(try answer(histories, .newest(.max)).next == 3)
+                // Another element is written all the same.
+                [7].withUnsafeBytes { histories.append(Self.text, HistoryLimits(), $0, at: nil) }
+                try await eventually("the other is written") { try writtenEnd(of: 2, folder) == 2 }
                 try FileManager.default.removeItem(atPath: file)
                 try FileManager.default.moveItem(atPath: kept, toPath: file)
                 let isOver = try await failures.next("its end") { _ in true }

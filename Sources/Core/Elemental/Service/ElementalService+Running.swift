@@ -1,5 +1,6 @@
 import ElementalHistory
 import ElementalSecurity
+import NIOCore
 import Support
 import Zeroconf
 
@@ -51,7 +52,7 @@ extension ElementalService {
             guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
                 throw ElementalError(.invalidValue, "'\(service)' cannot start: \(AuthorisingService.nameRule)")
             }
-            await shared.histories.begin()
+            await beginHistories()
             let listener = try await Listener.open(shared)
             do throws(ElementalError) {
                 let publication = shared.configuration.isPublished ? try Publication(shared, listener) : nil
@@ -108,22 +109,45 @@ extension ElementalService {
             await withdrawn.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
         }
         await listener.close(reason)
-        // So may the disk.
-        let failure = Locked<SecurityError?>(nil)
-        let kept = Latch()
-        Task { [shared] in
-            let result = await shared.histories.synchronise()
-            failure.withLock { $0 = result }
-            kept.open()
+        if let failure = await endHistories(on: listener.eventLoop) {
+            await listener.emit(.historyUnavailable(failure))
         }
-        await uncancelled { [shared] in
-            _ = await kept.wait(shared.configuration.limits.closeTimeout, on: listener.eventLoop)
-        }
-        if let failure = failure.withLock({ $0 }) { await listener.emit(.historyUnavailable(failure)) }
         _ = await isWithdrawn
         state.withLock { $0 = State() }
         await listener.emit(.stopped)
         ended?.open()
+    }
+
+    /// Waits for the disk, which may hang, only so long.
+    private func beginHistories() async {
+        guard shared.histories.isInFiles else { return }
+        let begun = Latch()
+        Task { [shared] in
+            await shared.histories.begin()
+            begun.open()
+        }
+        _ = await begun.wait(
+            shared.configuration.limits.closeTimeout, on: shared.configuration.eventLoopGroup.any())
+    }
+
+    /// The same at the end.
+    ///
+    /// - Returns: why values are not on the disk; `nil` too if they are in memory only.
+    private func endHistories(on eventLoop: any EventLoop) async -> SecurityError? {
+        guard shared.histories.isInFiles else { return nil }
+        let late = SecurityError(
+            .inputOutput, "the disk has not taken the values of histories in time; some may be lost")
+        let result = Locked<SecurityError?>(late)
+        let kept = Latch()
+        Task { [shared] in
+            let failure = await shared.histories.synchronise()
+            result.withLock { $0 = failure }
+            kept.open()
+        }
+        await uncancelled { [shared] in
+            _ = await kept.wait(shared.configuration.limits.closeTimeout, on: eventLoop)
+        }
+        return result.withLock { $0 }
     }
 
     func followOwnEvents() {
