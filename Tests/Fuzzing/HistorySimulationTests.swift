@@ -11,7 +11,9 @@ struct HistorySimulationTests {
     private static let works = OwnProcess.work.map { [$0] } ?? wanted.map { [$0] } ?? ["1 1 1", "2 1 1", "3 1 1"]
 
     // A day takes some minutes.
-    @Test(.timeLimit(.minutes(wanted == nil && OwnProcess.work == nil ? 10 : 600)), arguments: works)
+    @Test(
+        .enabled(if: Depth.isAll || wanted != nil || OwnProcess.work != nil, "long: runs with Tests/run --all"),
+        .timeLimit(.minutes(wanted == nil && OwnProcess.work == nil ? 10 : 600)), arguments: works)
     func everyValueIsAccountedFor(work: String) async throws {
         if OwnProcess.work == nil {
             return try await withFolder { folder in
