@@ -110,6 +110,8 @@ struct SystemMonitor: AsyncParsableCommand {
         switch event {
         case .listening(let port): "listening: port \(port)"
         case .failedToListen(let error, let delay): "not listening: \(error); next attempt in \(delay)"
+        case .historyUnavailable(let error): "values are not kept in files: \(error)"
+        case .historyAvailable: "values are kept in files again"
         case .published(let name): "published: '\(name)' as \(Monitor.service)"
         case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
