@@ -173,6 +173,8 @@ extension ElementalDevice {
                 try await waitForHello(isCertain: again)
                 // Another connection may be to a machine that was started anew.
                 let start = if let start { start } else { try await self.start(of: beginning) }
+                // The connection may have been lost since.
+                if again, hello == nil { continue }
                 return try await askOnce(for: element, from: start, waits: waits)
             } catch {
                 guard error.code == .notConnected, disconnectReason == nil else { throw error }
