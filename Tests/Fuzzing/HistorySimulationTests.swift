@@ -8,11 +8,10 @@ struct HistorySimulationTests {
     private static let variable = "ELEMENTAL_HISTORY_DAYS"
     /// `SEED COUNT HOURS`: seeds that count up, and how long each is simulated.
     private static let wanted = ProcessInfo.processInfo.environment[variable]
-    private static let works = OwnProcess.work.map { [$0] } ?? wanted.map { [$0] } ?? ["1 1 1", "2 1 1", "3 1 1"]
+    private static let works = OwnProcess.work.map { [$0] } ?? wanted.map { [$0] } ?? ["1 1 0.5", "2 1 0.5"]
 
     // A day takes some minutes.
     @Test(
-        .enabled(if: Depth.isAll || wanted != nil || OwnProcess.work != nil, "long: runs with Tests/run --all"),
         .timeLimit(.minutes(wanted == nil && OwnProcess.work == nil ? 10 : 600)), arguments: works)
     func everyValueIsAccountedFor(work: String) async throws {
         if OwnProcess.work == nil {

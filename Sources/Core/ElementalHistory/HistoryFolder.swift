@@ -9,10 +9,14 @@ struct HistoryFolder: ~Copyable {
     /// The most elements, of all that the service ever had.
     private static let maximumElementCount = 512
 
+    /// The name of a file that is there while the files bound all numbers that were given. It can be removed from a full disk.
+    private static let boundedName = "bounded"
+
     private let directory: ProtectedDirectory
     private let lock: FileLock
     private let clock: HistoryClock
     private var elements: [ServiceHistories.Key: HistoryFiles] = [:]
+    private var isBounded = false
 
     /// Opens the folder, or creates it.
     init(_ path: String, _ clock: HistoryClock) throws(SecurityError) {
@@ -53,10 +57,11 @@ struct HistoryFolder: ~Copyable {
     mutating func read() throws(SecurityError) -> [ServiceHistories.Key: HistoryLog] {
         // An autoclosure cannot use that of what is not copied.
         let clock = clock
+        let names = try directory.names()
+        isBounded = names.contains(Self.boundedName)
         var logs: [ServiceHistories.Key: HistoryLog] = [:]
-        let names = try directory.names().filter(HistoryFiles.isFile).sorted()
         // One element after the other, so that no more than its files are in memory.
-        for (_, names) in Dictionary(grouping: names, by: { $0.dropLast(16) }) {
+        for (_, names) in Dictionary(grouping: names.filter(HistoryFiles.isFile).sorted(), by: { $0.dropLast(16) }) {
             var blocks: [ServiceHistories.Key: [HistoryBlock]] = [:]
             for name in names {
                 guard let (read, file) = try read(name), case .head(let head) = read.first,
@@ -68,7 +73,7 @@ struct HistoryFolder: ~Copyable {
                 elements[head.key, default: HistoryFiles(head.key, clock)].add(file, isCertain: isCertain)
                 blocks[head.key, default: []] += read
             }
-            for (key, blocks) in blocks { logs[key] = HistoryLog(restoring: blocks, by: clock) }
+            for (key, blocks) in blocks { logs[key] = HistoryLog(restoring: blocks, isBounded: isBounded, by: clock) }
         }
         return logs
     }
@@ -184,6 +189,22 @@ struct HistoryFolder: ~Copyable {
             for key in Array(elements.keys) { elements[key]?.hasNewFile = false }
         }
         if let failure { throw failure }
+    }
+
+    /// Tells the next start whether files may lack numbers that were given, beyond those that they reserve.
+    mutating func note(isBounded: Bool) {
+        guard isBounded != self.isBounded, !isBounded || !hasChanges else { return }
+        do throws(SecurityError) {
+            if isBounded {
+                _ = try directory.append(to: Self.boundedName)
+                try directory.synchronise()
+            } else {
+                try directory.remove(Self.boundedName)
+            }
+            self.isBounded = isBounded
+        } catch {
+            // It is tried again with the next values.
+        }
     }
 
     /// Removes the histories of an element, or of all.

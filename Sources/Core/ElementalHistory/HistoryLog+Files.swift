@@ -3,8 +3,10 @@ internal import ElementalWire
 extension HistoryLog {
     /// The values of files, and behind them a new life.
     ///
-    /// - Parameter blocks: those of the files, one after the other.
-    init(restoring blocks: [HistoryBlock], by clock: HistoryClock) {
+    /// - Parameters:
+    ///   - blocks: those of the files, one after the other.
+    ///   - isBounded: whether the last life gave no numbers beyond those that the files reserve.
+    init(restoring blocks: [HistoryBlock], isBounded: Bool, by clock: HistoryClock) {
         self.init(HistoryLimits(byteCount: ServiceHistories.maximumByteCount))
         let times = RestoredTimes(blocks, clock)
         var current: HistoryHead?
@@ -28,6 +30,8 @@ extension HistoryLog {
                 }
             }
         }
+        // A client's position may be far behind it, so that what is left is still too much to be a bound.
+        if !isBounded { note(lastPossible: lastPossible + 2 * Self.unboundedCount) }
         begin(HistoryLife(), at: lastPossible + 1, isContinuation: lastPossible == next - 1)
         use(wallTimes: false)
     }

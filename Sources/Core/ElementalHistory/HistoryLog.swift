@@ -14,6 +14,9 @@ package struct HistoryLog {
     /// The most segments. Only a program that is started anew for every few values has so many.
     private static let maximumSegmentCount = 4096
 
+    /// A gap with more values has no bound that tells anything.
+    static let unboundedCount: UInt64 = 1 << 31
+
     /// How many lives are remembered whose values are gone.
     private static let rememberedLifeCount = 16
 
@@ -101,9 +104,8 @@ package struct HistoryLog {
     ///   - first: the number of its first value; smaller ones than ``next`` are raised to that.
     ///   - isContinuation: whether the life before has given all smaller numbers to values.
     package mutating func begin(_ life: HistoryLife, at first: UInt64, isContinuation: Bool) {
-        let last = lastPossible
         skip(to: first)
-        lives[lives.endIndex - 1].last = min(last, next - 1)
+        lives[lives.endIndex - 1].last = next - 1
         lives.append(Life(id: life, first: next, isContinuation: isContinuation, last: next - 1))
         forgetLives()
     }
@@ -222,8 +224,8 @@ extension HistoryLog {
         answer.gap =
             switch start {
             case .position(let position): gap(behind: position, life, before: answer.first)
-            case .time: Self.gap(atMost: missing(before: number) + skipped)
-            case .newest: Self.gap(atMost: skipped)
+            case .time: Self.gap(nil, atMost: missing(before: number) + skipped)
+            case .newest: Self.gap(nil, atMost: skipped)
             }
         return answer
     }
@@ -278,9 +280,8 @@ extension HistoryLog {
     private func gap(behind position: HistoryPosition, _ life: Int?, before number: UInt64) -> HistoryGap? {
         guard let life else { return HistoryGap(count: nil, maximumCount: nil) }
         let missing = number - position.number - 1
-        guard missing > 0 else { return nil }
         let isKnown = lives[(life + 1)...].allSatisfy { $0.isContinuation || $0.first > number }
-        return HistoryGap(count: isKnown ? missing : nil, maximumCount: missing)
+        return Self.gap(isKnown ? missing : nil, atMost: missing)
     }
 
     /// How many values may be missing in front of a number, of the time that was asked for.
@@ -289,8 +290,8 @@ extension HistoryLog {
         return number - min(segment.end, number)
     }
 
-    private static func gap(atMost count: UInt64) -> HistoryGap? {
-        count > 0 ? HistoryGap(count: nil, maximumCount: count) : nil
+    private static func gap(_ count: UInt64?, atMost most: UInt64) -> HistoryGap? {
+        most > 0 ? HistoryGap(count: count, maximumCount: most < unboundedCount ? most : nil) : nil
     }
 
     /// Values for a file from a number on: at most a segment.

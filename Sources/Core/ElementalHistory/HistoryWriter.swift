@@ -182,6 +182,7 @@ final class HistoryWriter: Sendable {
 
     /// Tells what cannot be written, and tries again later.
     private func settle(_ failure: SecurityError?) {
+        onThread.folder.note(isBounded: failure == nil)
         onThread.nextTry = failure.map { _ in ContinuousClock.now + retryInterval }
         report(failure)
     }

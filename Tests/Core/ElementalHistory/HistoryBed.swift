@@ -35,7 +35,9 @@ struct HistoryBed {
 
     /// All files' contents.
     func files() throws -> [String: [UInt8]] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0 != "lock" }
+        let names = try FileManager.default.contentsOfDirectory(atPath: path).filter {
+            !["lock", "bounded"].contains($0)
+        }
         return Dictionary(
             uniqueKeysWithValues: try names.map {
                 ($0, Array(try Data(contentsOf: URL(fileURLWithPath: "\(path)/\($0)"))))
@@ -72,6 +74,7 @@ final class HistoryRun {
         if begins {
             try folder.begin(log.beginning(HistoryBed.element.historyKey, start: start))
             try folder.synchronise()
+            folder.note(isBounded: true)
         }
     }
 

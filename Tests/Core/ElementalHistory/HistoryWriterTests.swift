@@ -33,7 +33,8 @@ struct HistoryWriterTests {
     }
 
     private func files(_ folder: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: folder + "/history/weather").filter { $0 != "lock" }
+        try FileManager.default.contentsOfDirectory(atPath: folder + "/history/weather")
+            .filter { !["lock", "bounded"].contains($0) }
     }
 
     /// The number behind the last value in an element's newest file.
@@ -91,6 +92,44 @@ struct HistoryWriterTests {
             var count = 0
             try answer(histories, .newest(.max)).forEach { _, _ in count += 1 }
             #expect(count == 2)
+        }
+    }
+
+    @Test("behind a crash while nothing could be written the gap has no bound, and no value comes again")
+    func crash() async throws {
+        try await withFolder { folder in
+            let clients: [HistoryPosition]
+            let file: String
+            do {
+                let histories = try await open(folder)
+                for value in 1...10 as ClosedRange<UInt64> { append(value, to: histories) }
+                #expect(await histories.synchronise() == nil)
+                let before = try answer(histories, .newest(1))
+                file = folder + "/history/weather/" + (try #require(try files(folder).first { $0.hasPrefix("1-") }))
+                try FileManager.default.moveItem(atPath: file, toPath: folder + "/kept")
+                try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder + "/kept")
+                let failures = Transcript<SecurityError?>()
+                histories.onFailure { failures.add($0) }
+                // More than the files have reserved.
+                for value in 11...3000 as ClosedRange<UInt64> { append(value, to: histories) }
+                #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
+                clients = [10, 2000, 3000].map { HistoryPosition(life: before.life, number: $0, check: 0) }
+            }
+            try FileManager.default.removeItem(atPath: file)
+            try FileManager.default.moveItem(atPath: folder + "/kept", toPath: file)
+            // Twice: the second program knows it from the files.
+            for value in [3001, 3002] as [UInt64] {
+                let histories = try await open(folder)
+                append(value, to: histories)
+                for client in clients {
+                    let answer = try answer(histories, .position(client))
+                    #expect(answer.gap == HistoryGap(count: nil, maximumCount: nil))
+                    var values: [UInt64] = []
+                    answer.forEach { values.append(UInt64(littleEndian: $1.loadUnaligned(as: UInt64.self))) }
+                    #expect(values.first == 3001)
+                }
+                #expect(await histories.synchronise() == nil)
+            }
         }
     }
 

@@ -30,8 +30,6 @@ final class HistoryAccount: @unchecked Sendable {
     private(set) var repeatedCount = 0
     private(set) var missedCount = 0
     private(set) var unknownTimeCount = 0
-    /// Gaps that were told too short.
-    private(set) var undertoldCount = 0
     private(set) var otherStartCount = 0
 
     init(_ limits: [HistoryLimits?]) {
@@ -82,7 +80,7 @@ final class HistoryAccount: @unchecked Sendable {
         if gap.maximumCount == nil {
             unknownGapCount += 1
             let last = track.last
-            check(last != nil, "a gap of which nothing is known, for a client without a position")
+            check(last != nil || track.known >= 0, "a gap of which nothing is known, for a client without a position")
             if let last {
                 let time = samples[track.element][last].time
                 check(
@@ -108,11 +106,7 @@ final class HistoryAccount: @unchecked Sendable {
             let missing = value - last - 1
             missedCount += missing
             let gap = track.gap
-            // What came while the disk was full was in memory only, and nothing says how much that was.
-            let isExcused = endsWithFullDisk.contains { $0 >= samples[element][last].time }
-            if isExcused, missing > gap?.maximumCount ?? 0 {
-                undertoldCount += 1
-            } else if missing > 0, gap == nil {
+            if missing > 0, gap == nil {
                 check(false, "\(missing) values of element \(element) are missing in front of \(value), untold")
             } else if let count = gap?.count {
                 check(

@@ -289,8 +289,8 @@ final class HistoryDay: @unchecked Sendable {
         let all = Event.allCases.map { "\(counts[$0, default: 0]) \($0)" }.joined(separator: ", ")
         return "\(account.samples.reduce(0) { $0 + $1.count }) values, \(account.deliveredCount) delivered, "
             + "\(account.missedCount) missed in \(account.gapCount) gaps (\(account.unknownGapCount) of which nothing is "
-            + "known, \(account.repeatedCount) values again; "
-            + "\(account.undertoldCount) told too short after a full disk), \(account.otherStartCount) with times of another start, "
+            + "known, \(account.repeatedCount) values again), "
+            + "\(account.otherStartCount) with times of another start, "
             + "\(account.unknownTimeCount) without; \(account.boots.count) starts of the machine, "
             + "\(host.disk.synchroniseCount) synchronisations, \(host.failureCount) failures of the disk; \(all)"
     }

@@ -206,7 +206,7 @@ struct DeviceHistoryTests {
                 await board.stop()
             }
             let files = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/history/oven-Oven")
-            #expect(files.count == 512 + 1, "and the lock")
+            #expect(files.count == 512 + 2, "and the lock, and what says that they bound the numbers")
         }
     }
 

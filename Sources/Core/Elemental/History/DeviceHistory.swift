@@ -130,8 +130,8 @@ extension ElementalDevice {
     ///   - follows: whether new values follow when those of the past were delivered.
     /// - Throws: while iterating, ``ElementalError`` with the code ``ElementalError/Code/notAllowed`` if the service keeps no
     ///   history of the element or this client may not read it, ``ElementalError/Code/notConnected`` when the device has ended,
-    ///   ``ElementalError/Code/timedOut`` if the two clocks are not compared and a time is asked for,
-    ///   ``ElementalError/Code/cancelled``.
+    ///   ``ElementalError/Code/timedOut`` if the service has not said hello, or a time is asked for and the two clocks are not
+    ///   compared, ``ElementalError/Code/cancelled``.
     public func history<Value>(
         of element: Element<Value>, from beginning: HistoryBeginning, follows: Bool = true
     ) -> HistoryValues<Value> {
@@ -153,8 +153,6 @@ extension ElementalDevice {
         case .newest(let count): return .newest(UInt32(clamping: count))
         case .position(let position): return .position(position)
         case .time(let time):
-            // The first exchange of times is answered before a ping that follows it.
-            if clock == nil { _ = try await ping() }
             guard let peerTime = state.withLock({ $0.peerTime(of: time) }) else {
                 throw ElementalError(
                     .timedOut, "\(name) has not told the time of its clock, so no time can be asked for")
@@ -171,6 +169,7 @@ extension ElementalDevice {
             let events = events()
             do throws(ElementalError) {
                 try await waitForHello(isCertain: again)
+                try await waitForClock()
                 // Another connection may be to a machine that was started anew.
                 let start = if let start { start } else { try await self.start(of: beginning) }
                 // The connection may have been lost since.
@@ -196,8 +195,22 @@ extension ElementalDevice {
                 guard isConnected else {
                     throw ElementalError(.notConnected, "the connection was lost before \(name) said hello")
                 }
-                guard isCertain else { return }
+                guard isCertain else {
+                    throw ElementalError(
+                        .timedOut,
+                        "\(name) has not said hello: it is an older one, which keeps no values, or the network is slow")
+                }
             }
+        }
+    }
+
+    /// Otherwise values come without their times. The first exchange of times is answered before a ping that follows it.
+    private func waitForClock() async throws(ElementalError) {
+        guard clock == nil, hello?.features.contains(.clock) == true else { return }
+        do throws(ElementalError) {
+            _ = try await ping()
+        } catch {
+            guard error.code == .timedOut else { throw error }
         }
     }
 
