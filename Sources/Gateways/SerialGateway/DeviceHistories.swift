@@ -1,4 +1,5 @@
 public import Elemental
+import NIOCore
 import Support
 
 /// What a gateway keeps of the values of devices, which have no memory for them.
@@ -23,6 +24,8 @@ public struct DeviceHistories: Sendable {
     /// The limits of each element.
     let limits: HistoryLimits
     private let place: Place
+    /// How long a device waits for its files before its values are kept in memory.
+    var openingTime = TimeAmount.seconds(15)
 
     /// Values in memory, which outlast the device's absence, and end with the program or when another device takes the line.
     public static func inMemory(_ limits: HistoryLimits) -> DeviceHistories {

@@ -1,4 +1,5 @@
 import Elemental
+import ElementalSecurity
 import NIOCore
 
 /// The histories of the device on a line. Used on the line's event loop only.
@@ -16,6 +17,7 @@ final class LineHistories {
     private var current: (folder: String, histories: ServiceHistories)?
     private var isOpening = false
     private var wish: Wish?
+    private var timer: Scheduled<Void>?
 
     init(_ configuration: DeviceHistories, on eventLoop: any EventLoop) {
         (self.configuration, self.eventLoop) = (configuration, eventLoop)
@@ -37,11 +39,14 @@ final class LineHistories {
     ) {
         wish = Wish(
             folder: DeviceHistories.folder(of: service, displayName), elements: elements(of: device), done: done)
+        timer?.cancel()
+        timer = eventLoop.assumeIsolated().scheduleTask(in: configuration.openingTime) { [weak self] in self?.giveUp() }
         openNext()
     }
 
     /// Closes them; a service that still runs has its own until it ends.
     func stop() {
+        timer?.cancel()
         wish = nil
         current = nil
     }
@@ -63,6 +68,19 @@ final class LineHistories {
         guard let wish else { return }
         current = (folder, histories)
         guard wish.folder == folder else { return openNext() }
+        end(wish, failure)
+    }
+
+    /// A disk may never answer, and a device is not to wait for that.
+    private func giveUp() {
+        guard let wish else { return }
+        current = (wish.folder, ServiceHistories())
+        let seconds = configuration.openingTime.nanoseconds / 1_000_000_000
+        end(wish, SecurityError(.inputOutput, "its files could not be opened within \(seconds) s; look at the disk"))
+    }
+
+    private func end(_ wish: Wish, _ failure: SecurityError?) {
+        timer?.cancel()
         self.wish = nil
         wish.done(failure)
     }

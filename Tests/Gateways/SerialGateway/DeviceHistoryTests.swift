@@ -165,6 +165,25 @@ struct DeviceHistoryTests {
         }
     }
 
+    @Test("files that take too long to be opened are not waited for")
+    func slowFiles() async throws {
+        try await withFolder { folder in
+            // Its lock is waited for.
+            let other = try await ServiceHistories(inFilesOf: "oven-Kitchen", for: [], directory: folder)
+            try await RunningSerialGateway.with(Self.tcp) {
+                $0.histories = .inFiles(Self.limits, directory: folder)
+                $0.histories?.openingTime = .milliseconds(1)
+            } _: { running in
+                let board = try TestBoard.dial(try running.linePort, .oven())
+                try await running.wait(forPrefix: "in memory: its files could not be opened")
+                try await running.wait(for: "appeared oven/Kitchen")
+                try await eventually("the value") { running.device?.value(of: Oven.temperature) == 20.5 }
+                await board.stop()
+            }
+            withExtendedLifetime(other) {}
+        }
+    }
+
     /// A device that is another one each time it is reset: it has 100 elements, by the number of the start.
     private static func changing(hasOtherNames: Bool) -> TestBoard.Firmware {
         TestBoard.Firmware { seed in
