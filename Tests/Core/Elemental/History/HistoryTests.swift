@@ -207,6 +207,24 @@ struct HistoryTests {
         }
     }
 
+    @Test("a history that runs ends with its client's pairing")
+    func revocation() async throws {
+        let ends = try PairedEnds(.control)
+        try await withService(Weather.all, over: .plain) {
+            $0.security = ends.serviceSecurity
+        } _: { service, port in
+            var options = ConnectOptions.patient
+            options.security = ends.clientSecurity
+            let device = try await connectByName(port, elements: Weather.all, options: options)
+            _ = try service.send(1, to: Weather.secret)
+            var iterator = device.history(of: Weather.secret, from: .oldest).makeAsyncIterator()
+            #expect(Self.values(try await Self.take(1, &iterator)).map(\.value) == [1])
+            try ends.trust(nil)
+            let error = await #expect(throws: ElementalError.self) { try await Self.take(1, &iterator) }
+            #expect(error?.code == .notConnected)
+        }
+    }
+
     @Test("a wait that is cancelled ends, and the next one gets the value")
     func cancellation() async throws {
         try await withPair(Weather.all, client: nil) { service, device in
