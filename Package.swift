@@ -91,7 +91,6 @@ let package = Package(
             name: "ElementalHistory",
             dependencies: [
                 "ElementalSecurity", "ElementalWire", "Support",
-                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],

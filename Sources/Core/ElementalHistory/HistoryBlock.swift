@@ -1,10 +1,10 @@
 internal import ElementalWire
 import Support
 
-/// A part of a history's file, as the file has it: `length UInt32 · CRC-32 of what follows UInt32 · kind UInt8 · payload`. A file
+/// A block of a history's file, as it is encoded: `length UInt32 · CRC-32 of the rest UInt32 · kind UInt8 · payload`. A file
 /// begins with a head. Numbers are little-endian.
 enum HistoryBlock {
-    /// What follows belongs to this element and this life of its history.
+    /// The element and the life of its history that the following blocks belong to.
     case head(HistoryHead)
     /// Values with consecutive numbers. In the file those that follow others at once say no numbers.
     case values(HistoryRecords)
@@ -49,12 +49,12 @@ enum HistoryBlock {
         return checksum.value
     }
 
-    /// What a file has.
+    /// A file's content.
     struct Content {
         var blocks: [HistoryBlock] = []
         /// The length of the blocks; behind them the file is damaged.
         var byteCount = 0
-        /// Whether what follows is whole, and not known to this version.
+        /// Whether the next block is whole, and of a kind that this version does not know.
         var isNewer = false
     }
 
@@ -108,9 +108,9 @@ enum HistoryBlock {
     }
 }
 
-/// What a file says of the values behind it.
+/// The header of the values that follow in a file.
 struct HistoryHead: Hashable {
-    /// The length of what identifies a start of a machine.
+    /// The length of the identifier of a machine's start.
     private static let startByteCount = 16
 
     let key: ServiceHistories.Key

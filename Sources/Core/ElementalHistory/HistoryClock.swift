@@ -1,4 +1,4 @@
-/// What histories know of the time.
+/// The clocks of histories.
 package struct HistoryClock: Sendable {
     /// Microseconds since the machine was started.
     package let time: @Sendable () -> Int64

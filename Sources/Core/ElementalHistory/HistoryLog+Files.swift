@@ -37,7 +37,7 @@ extension HistoryLog {
     }
 }
 
-/// What the times in files are by this machine's clock.
+/// Converts the times in files to this machine's clock.
 private struct RestoredTimes {
     private let start: [UInt8]
     private let now: Int64

@@ -1,4 +1,3 @@
-import DequeModule
 package import ElementalWire
 import Support
 
@@ -32,8 +31,8 @@ package struct HistoryLog {
 
     package var limits: HistoryLimits
     /// Oldest first; the last one is the current.
-    private var lives: Deque<Life>
-    private var segments: Deque<HistorySegment> = []
+    private var lives: [Life]
+    private var segments: [HistorySegment] = []
     /// The bytes at the beginning of the first segment whose values were dropped.
     private var droppedByteCount = 0
     /// The number of the oldest value that is kept; ``next`` if none is.
@@ -48,6 +47,8 @@ package struct HistoryLog {
     private var expiry = Int64.max
     /// Of the values that are added.
     private var hasWallTimes = false
+    /// How many bytes more the last segment takes, and until when; none if the next value does not belong to it.
+    private var room = (byteCount: 0, end: Int64(0))
 
     /// A history without values.
     package init(_ limits: HistoryLimits) {
@@ -69,23 +70,17 @@ package struct HistoryLog {
     package mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
         let kept = value.flatMap { $0.count <= HistoryLimits.maximumValueByteCount ? $0 : nil }
         let size = HistoryHeader.byteCount + (kept?.count ?? 0)
-        if !fits(size, now) { begin(now) }
+        if size > room.byteCount || now > room.end { begin(now) }
         segments[segments.endIndex - 1].append(kept, at: time, now: now)
         next += 1
         count += 1
         byteCount += size
+        room.byteCount -= size
         trim(now: now)
     }
 
-    private func fits(_ size: Int, _ now: Int64) -> Bool {
-        guard let last = segments.last, last.end == next, last.hasWallTimes == hasWallTimes, last.life == life,
-            now - last.began < Int64(UInt32.max)
-        else { return false }
-        return last.bytes.count + size <= Self.segmentByteCount
-    }
-
     private mutating func begin(_ now: Int64) {
-        while segments.count >= Self.maximumSegmentCount { dropSegment(segments[0]) }
+        if segments.count >= Self.maximumSegmentCount { dropSegments(1) }
         if segments.isEmpty {
             expiry = limits.seconds.map { now + Int64($0) * 1000 } ?? .max
             oldest = next
@@ -94,6 +89,7 @@ package struct HistoryLog {
         let capacity = min(Self.segmentByteCount, limits.byteCount)
         segments.append(
             HistorySegment(life, first: next, began: now, hasWallTimes: hasWallTimes, capacity: capacity))
+        room = (Self.segmentByteCount, now + Int64(UInt32.max))
     }
 
     // MARK: Lives
@@ -107,12 +103,15 @@ package struct HistoryLog {
         skip(to: first)
         lives[lives.endIndex - 1].last = next - 1
         lives.append(Life(id: life, first: next, isContinuation: isContinuation, last: next - 1))
+        room.byteCount = 0
         forgetLives()
     }
 
     /// Leaves out numbers that the current life gave to values that were lost.
     package mutating func skip(to number: UInt64) {
-        next = max(next, number)
+        guard number > next else { return }
+        next = number
+        room.byteCount = 0
         if segments.isEmpty { oldest = next }
     }
 
@@ -123,12 +122,15 @@ package struct HistoryLog {
     package var lastPossible: UInt64 { max(lives[lives.endIndex - 1].last, next - 1) }
 
     /// Whether the times of the values that follow are microseconds since 1970.
-    package mutating func use(wallTimes: Bool) { hasWallTimes = wallTimes }
+    package mutating func use(wallTimes: Bool) {
+        if wallTimes != hasWallTimes { room.byteCount = 0 }
+        hasWallTimes = wallTimes
+    }
 
     private mutating func forgetLives() {
         while lives.count > Self.maximumSegmentCount {
             // Otherwise a client that had them would get them again.
-            while let first = segments.first, first.life == lives[0].id { dropSegment(first) }
+            dropSegments(segments.prefix { $0.life == lives[0].id }.count)
             if lives.count > Self.maximumSegmentCount { lives.removeFirst() }
         }
         // A life is known as long as a value of one before it, or of its own, may come again.
@@ -141,7 +143,7 @@ package struct HistoryLog {
     /// Drops the oldest values while a limit is exceeded.
     package mutating func trim(now: Int64) {
         if expiry < now, let seconds = limits.seconds {
-            while let first = segments.first, first.ended + Int64(seconds) * 1000 < now { dropSegment(first) }
+            dropSegments(segments.prefix { $0.ended + Int64(seconds) * 1000 < now }.count)
         }
         while byteCount > limits.byteCount || expiry < now || isTooMany, !segments.isEmpty { dropOldest() }
     }
@@ -149,12 +151,12 @@ package struct HistoryLog {
     private var isTooMany: Bool { limits.count.map { count > $0 } ?? false }
 
     /// Drops all values; their numbers are not given again.
-    mutating func dropAll() { while let first = segments.first { dropSegment(first) } }
+    mutating func dropAll() { dropSegments(segments.count) }
 
     package mutating func dropOldest() {
-        guard let first = segments.first else { return }
-        let size = first.header(at: droppedByteCount).size
-        if droppedByteCount + size == first.bytes.count { return dropSegment(first) }
+        guard !segments.isEmpty else { return }
+        let size = segments[0].header(at: droppedByteCount).size
+        if droppedByteCount + size == segments[0].bytes.count { return dropSegments(1) }
         byteCount -= size
         droppedByteCount += size
         count -= 1
@@ -162,11 +164,18 @@ package struct HistoryLog {
         updateExpiry()
     }
 
-    private mutating func dropSegment(_ first: HistorySegment) {
-        byteCount -= first.bytes.count - droppedByteCount
-        count -= Int(first.end - oldest)
+    /// Drops the first segments.
+    private mutating func dropSegments(_ number: Int) {
+        guard number > 0 else { return }
+        byteCount += droppedByteCount
+        count += Int(oldest - segments[0].first)
+        for segment in segments[..<number] {
+            byteCount -= segment.bytes.count
+            count -= segment.count
+        }
         droppedByteCount = 0
-        segments.removeFirst()
+        segments.removeFirst(number)
+        if segments.isEmpty { room.byteCount = 0 }
         oldest = segments.first?.first ?? next
         forgetLives()
         updateExpiry()
@@ -276,7 +285,7 @@ extension HistoryLog {
         }
     }
 
-    /// What is missing between a position and a number.
+    /// The values that are missing between a position and a number.
     private func gap(behind position: HistoryPosition, _ life: Int?, before number: UInt64) -> HistoryGap? {
         guard let life else { return HistoryGap(count: nil, maximumCount: nil) }
         let missing = number - position.number - 1
@@ -316,7 +325,7 @@ extension HistoryLog {
         HistoryBeginningLife(head: head(key, start: start), limit: limits.byteCount, oldest: oldest)
     }
 
-    /// What files say of the current life.
+    /// The head of the current life in files.
     private func head(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryHead {
         let life = lives[lives.endIndex - 1]
         return HistoryHead(key, life.id, isContinuation: life.isContinuation, first: life.first, start: start)

@@ -1,7 +1,7 @@
 internal import ElementalWire
 
-/// What a value of a history has before its bytes, in memory and in files: `time Int64 · kept UInt32, in milliseconds since the
-/// segment began · length UInt32`.
+/// The header of a history's value, in memory and in files: `time Int64 · kept UInt32, in milliseconds since the segment began ·
+/// length UInt32`.
 struct HistoryHeader {
     static let byteCount = 16
     /// The length of a value that is too long to be kept: no bytes follow.

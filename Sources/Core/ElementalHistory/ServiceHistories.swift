@@ -14,7 +14,7 @@ public final class ServiceHistories: Sendable {
     /// The most elements whose histories are kept while the service does not have them.
     private static let maximumOtherCount = 512
 
-    /// What belongs together: values of other elements are not in the same history. The limits may change.
+    /// The identity of a history: values of elements that differ in it are not in the same one. The limits may change.
     package struct Key: Hashable {
         let id: Int8
         let type: ElementType
@@ -22,15 +22,24 @@ public final class ServiceHistories: Sendable {
         let readers: Role
     }
 
-    /// A class, so that a value is added without copying anything else.
-    // Unchecked because the lock of its histories guards it.
-    private final class Entry: @unchecked Sendable {
-        let element: ElementDefinition
+    private struct Entry {
+        let key: Key
         var log: HistoryLog
         /// Called when there is a new value, once each.
         var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
 
-        init(_ element: ElementDefinition, _ log: HistoryLog) { (self.element, self.log) = (element, log) }
+        mutating func takeWaiters() -> [ObjectIdentifier: @Sendable () -> Void]? {
+            if waiters.isEmpty { return nil }
+            defer { waiters = [:] }
+            return waiters
+        }
+
+        /// - Returns: also how many bytes longer the history is then.
+        mutating func change<Result>(_ body: (inout Entry) -> Result) -> (result: Result, byteCount: Int) {
+            let before = log.byteCount
+            let result = body(&self)
+            return (result, log.byteCount - before)
+        }
     }
 
     private struct State {
@@ -41,23 +50,18 @@ public final class ServiceHistories: Sendable {
         var others: [Key: HistoryLog] = [:]
         var isInFiles = false
 
-        /// The element's history; `nil` if there is none, or if it belongs to another element of that identifier.
-        func entry(_ element: ElementDefinition) -> Entry? {
-            guard !entries.isEmpty, let known = entries[Int(element.id)] else { return nil }
-            return known.element === element || known.element.historyKey == element.historyKey ? known : nil
-        }
+        /// Whether the element has a history, and not another of that identifier.
+        func has(_ key: Key) -> Bool { !entries.isEmpty && entries[Int(key.id)]?.key == key }
 
         /// Begins a history. One of another element ends.
-        mutating func begin(_ element: ElementDefinition, _ limits: HistoryLimits, now: Int64) -> Entry {
+        mutating func begin(_ key: Key, _ limits: HistoryLimits, now: Int64) {
             if entries.isEmpty { entries = Array(repeating: nil, count: Int(Int8.max) + 1) }
-            forget(Int(element.id))
-            let entry = Entry(element, others.removeValue(forKey: element.historyKey) ?? HistoryLog(limits))
-            entries[Int(element.id)] = entry
-            change(entry) { log in
-                log.limits = limits
-                log.trim(now: now)
+            forget(Int(key.id))
+            entries[Int(key.id)] = Entry(key: key, log: others.removeValue(forKey: key) ?? HistoryLog(limits))
+            change(key.id) { entry in
+                entry.log.limits = limits
+                entry.log.trim(now: now)
             }
-            return entry
         }
 
         /// Ends the history of an element that the service has no more.
@@ -66,7 +70,7 @@ public final class ServiceHistories: Sendable {
             entries[id] = nil
             byteCount -= entry.log.byteCount
             // Its numbers go on if the element comes back.
-            if isInFiles { restore(entry.element.historyKey, entry.log) }
+            if isInFiles { restore(entry.key, entry.log) }
         }
 
         mutating func restore(_ key: Key, _ log: HistoryLog) {
@@ -77,19 +81,17 @@ public final class ServiceHistories: Sendable {
 
         /// All of them.
         var logs: [(key: Key, log: HistoryLog)] {
-            entries.compactMap { $0.map { ($0.element.historyKey, $0.log) } } + others.map { ($0, $1) }
+            entries.compactMap { $0.map { ($0.key, $0.log) } } + others.map { ($0, $1) }
         }
 
-        func log(_ key: Key) -> HistoryLog? {
-            if !entries.isEmpty, let entry = entries[Int(key.id)], entry.element.historyKey == key { return entry.log }
-            return others[key]
-        }
+        func log(_ key: Key) -> HistoryLog? { has(key) ? entries[Int(key.id)]?.log : others[key] }
 
-        mutating func change(_ entry: Entry, _ body: (inout HistoryLog) -> Void) {
-            let before = entry.log.byteCount
-            body(&entry.log)
-            byteCount += entry.log.byteCount - before
+        @discardableResult
+        mutating func change<Result>(_ id: Int8, _ body: (inout Entry) -> Result) -> Result? {
+            guard !entries.isEmpty, let changed = entries[Int(id)]?.change(body) else { return nil }
+            byteCount += changed.byteCount
             if byteCount > ServiceHistories.maximumByteCount { trim() }
+            return changed.result
         }
 
         /// Drops the oldest values of the longest history while all together are too long: first those of elements that the
@@ -101,16 +103,17 @@ public final class ServiceHistories: Sendable {
                 others[key]?.dropAll()
             }
             while byteCount > ServiceHistories.maximumByteCount {
-                let longest = entries.compactMap(\.self).sorted { $0.log.byteCount > $1.log.byteCount }
-                guard let first = longest.first else { return }
-                let other = longest.dropFirst().first?.log.byteCount ?? 0
+                guard let longest = entries.indices.max(by: { length($0) < length($1) }), length(longest) > 0 else {
+                    return
+                }
+                let other = entries.indices.filter { $0 != longest }.map(length).max() ?? 0
                 repeat {
-                    let before = first.log.byteCount
-                    first.log.dropOldest()
-                    byteCount += first.log.byteCount - before
-                } while byteCount > ServiceHistories.maximumByteCount && first.log.byteCount >= max(other, 1)
+                    byteCount += entries[longest]?.change { $0.log.dropOldest() }.byteCount ?? 0
+                } while byteCount > ServiceHistories.maximumByteCount && length(longest) >= max(other, 1)
             }
         }
+
+        private func length(_ id: Int) -> Int { entries[id]?.log.byteCount ?? 0 }
     }
 
     private let state: Locked<State>
@@ -128,7 +131,7 @@ public final class ServiceHistories: Sendable {
     ///
     /// - Parameters:
     ///   - elements: those that the service has.
-    ///   - interval: the least time between two moments at which what was written is forced onto the disk.
+    ///   - interval: the least time between two moments at which written values are forced onto the disk.
     ///   - retryInterval: after how long to try again when nothing could be written.
     ///   - thread: where files are read and written; `nil` for a thread of its own.
     package init(
@@ -205,25 +208,21 @@ public final class ServiceHistories: Sendable {
     /// handlers before are called no more.
     package func onFailure(_ handler: @escaping @Sendable (SecurityError?) -> Void) { writer?.onFailure(handler) }
 
-    /// Keeps a value.
+    /// Keeps a value of an element with a history.
     ///
     /// - Parameters:
     ///   - time: when it was measured, in microseconds of the clock; `nil` for now.
     ///   - now: this moment, if the caller knows it.
-    package func append(
-        _ element: ElementDefinition, _ limits: HistoryLimits, _ value: UnsafeRawBufferPointer,
-        at time: Int64?, now: Int64? = nil
-    ) {
+    package func append(_ id: Int8, _ value: UnsafeRawBufferPointer, at time: Int64?, now: Int64? = nil) {
         let now = now ?? clock.time()
-        let waiters: [ObjectIdentifier: @Sendable () -> Void]? = state.withLock { state in
-            let entry = state.entry(element) ?? state.begin(element, limits, now: now / 1000)
-            state.change(entry) { $0.append(value, at: time ?? now, now: now / 1000) }
-            if entry.waiters.isEmpty { return nil }
-            defer { entry.waiters = [:] }
-            return entry.waiters
+        let waiters = state.withLock { state in
+            state.change(id) { entry in
+                entry.log.append(value, at: time ?? now, now: now / 1000)
+                return entry.takeWaiters()
+            }
         }
         writer?.wake()
-        if let waiters { for waiter in waiters.values { waiter() } }
+        if let waiters = waiters ?? nil { for waiter in waiters.values { waiter() } }
     }
 
     /// The answer to a request; `nil` if it waits for a value.
@@ -235,50 +234,51 @@ public final class ServiceHistories: Sendable {
         _ request: HistoryRequest, _ element: ElementDefinition, for owner: ObjectIdentifier,
         wake: @escaping @Sendable () -> Void
     ) -> [UInt8]? {
-        let refusal = HistoryAnswer.refusal(.unknown, token: request.token)
-        guard let limits = element.history else { return refusal }
         let now = clock.time() / 1000
         let anchor = clock.anchor()
         return state.withLock { state in
-            // An old connection does not end the history of an element that is another by now.
-            let isNew = state.entries.isEmpty || state.entries[Int(element.id)] == nil
-            guard let entry = isNew ? state.begin(element, limits, now: now) : state.entry(element) else {
-                return refusal
-            }
-            state.change(entry) { $0.trim(now: now) }
-            if request.waits, request.start == .position(entry.log.end) {
-                entry.waiters[owner] = wake
-                return nil
-            }
-            return entry.log.answer(request.token, behind: request.start, anchor: anchor).wireBytes
+            // An old connection may ask for the history of an element that is another by now.
+            guard state.has(element.historyKey) else { return HistoryAnswer.refusal(.unknown, token: request.token) }
+            return state.change(element.id) { entry in
+                entry.log.trim(now: now)
+                if request.waits, request.start == .position(entry.log.end) {
+                    entry.waiters[owner] = wake
+                    return nil
+                }
+                return entry.log.answer(request.token, behind: request.start, anchor: anchor).wireBytes
+            } ?? nil
         }
     }
 
     /// Forgets the waiters of a connection that has ended.
     package func forget(_ owner: ObjectIdentifier) {
-        state.withLock { state in for entry in state.entries { entry?.waiters[owner] = nil } }
+        state.withLock { state in for id in state.entries.indices { state.entries[id]?.waiters[owner] = nil } }
     }
 
     /// Keeps the histories of the catalogue's elements, with their limits. Others end, and those in files wait for their elements.
     package func keepOnly(_ elements: ElementCatalogue) {
         let now = clock.time() / 1000
-        state.withLock { state in
-            for (id, entry) in state.entries.enumerated() {
-                guard let entry, elements[id: Int8(id)]?.historyKey != entry.element.historyKey else { continue }
+        let ended = state.withLock { state in
+            var ended: [@Sendable () -> Void] = []
+            for case let (id, entry?) in state.entries.enumerated() {
+                if let element = elements[id: Int8(id)], element.history != nil, element.historyKey == entry.key {
+                    continue
+                }
+                ended += entry.waiters.values
                 state.forget(id)
             }
             for element in elements {
-                guard let limits = element.history else {
-                    if !state.entries.isEmpty { state.forget(Int(element.id)) }
-                    continue
-                }
-                if let entry = state.entry(element) {
-                    state.change(entry) { $0.limits = limits }
+                guard let limits = element.history else { continue }
+                if state.has(element.historyKey) {
+                    state.change(element.id) { $0.log.limits = limits }
                 } else {
-                    _ = state.begin(element, limits, now: now)
+                    state.begin(element.historyKey, limits, now: now)
                 }
             }
+            return ended
         }
+        // Their requests are refused.
+        for waiter in ended { waiter() }
     }
 
     /// Writes all values and waits until they are on the disk, so that none is lost when the program ends.
@@ -298,6 +298,6 @@ public final class ServiceHistories: Sendable {
 }
 
 extension ElementDefinition {
-    /// A client's role limits what it sees of the access, so that is not a part of it.
+    /// The access is no part of it: a client sees only the part of it that its role allows.
     var historyKey: ServiceHistories.Key { .init(id: id, type: type, name: name, readers: readers) }
 }

@@ -14,6 +14,24 @@ struct HistoryBed {
     let path: String
     var clock = HistoryClock.still
 
+    /// Runs `body` with a folder that is not there yet.
+    static func with(_ body: (HistoryBed) async throws -> Void) async throws {
+        try await withFolder { try await body(HistoryBed(path: $0 + "/history")) }
+    }
+
+    /// The file of a run that writes each of these values by itself, and is killed.
+    func file(of values: ClosedRange<UInt64>) throws -> (name: String, bytes: [UInt8]) {
+        try HistoryRun(self).write(values)
+        let files = try self.files()
+        return try #require(files.count == 1 ? files.first.map { ($0, $1) } : nil)
+    }
+
+    /// A run that finds only these files.
+    func open(_ files: [String: [UInt8]]) throws -> HistoryRun {
+        try replace(files)
+        return try HistoryRun(self)
+    }
+
     /// Everything behind a start: the values, and the gaps between them.
     static func pull(
         _ log: HistoryLog, behind start: inout HistoryStart, anchor: Int64 = 0
@@ -83,11 +101,21 @@ final class HistoryRun {
         withUnsafeBytes(of: value.littleEndian) { log.append($0, at: time, now: now) }
     }
 
+    func append(_ values: ClosedRange<UInt64>) { for value in values { append(value) } }
+
     /// Writes what the files lack.
     func write() throws {
         while let values = log.unwritten(from: next, HistoryBed.element.historyKey, start: start) {
             try folder.write(values)
             next = values.records.end
+        }
+    }
+
+    /// Adds values and writes each by itself.
+    func write(_ values: ClosedRange<UInt64>) throws {
+        for value in values {
+            append(value)
+            try write()
         }
     }
 

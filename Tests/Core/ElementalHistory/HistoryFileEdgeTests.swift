@@ -12,8 +12,7 @@ struct HistoryFileEdgeTests {
     @Test(
         "over many files nothing that the limits keep is lost at an end in order, whenever it was forced onto the disk")
     func manyFiles() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             var random = SeededGenerator(seed: 5)
             var (last, kept): (UInt64, [UInt64]) = (0, [])
             for round in 1...8 {
@@ -37,15 +36,11 @@ struct HistoryFileEdgeTests {
 
     @Test("a new file that could not be written begins as it should when that works again")
     func failedFile() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             let values = try {
                 let run = try HistoryRun(bed)
                 run.log.limits = HistoryLimits(byteCount: 40_000)
-                for value in 1...50 as ClosedRange<UInt64> {
-                    run.append(value)
-                    try run.write()
-                }
+                try run.write(1...50)
                 let name = try #require(try bed.files().keys.max())
                 let number = try #require(UInt64(name.suffix(16), radix: 16))
                 let next = "\(bed.path)/\(name.dropLast(4))\(String(0x10000 + number + 1, radix: 16).dropFirst())"
@@ -66,22 +61,20 @@ struct HistoryFileEdgeTests {
 
     @Test("values behind an end in order are known to be missing if they are lost")
     func resumption() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             let (before, after) = try {
                 let run = try HistoryRun(bed)
-                for value in 1...5 as ClosedRange<UInt64> { run.append(value) }
+                run.append(1...5)
                 try run.write()
                 try run.synchronise(isEnd: true)
                 let before = run.log.end
                 try run.begin()
-                for value in 6...9 as ClosedRange<UInt64> { run.append(value) }
+                run.append(6...9)
                 return (before, run.log.end)
             }()
             let files = try bed.files()
             for position in [before, after] {
-                try bed.replace(files)
-                let run = try HistoryRun(bed)
+                let run = try bed.open(files)
                 var start = HistoryStart.position(position)
                 let items = HistoryBed.pull(run.log, behind: &start)
                 #expect(items.count == 1)
@@ -92,8 +85,7 @@ struct HistoryFileEdgeTests {
 
     @Test("a file that is removed or replaced while the service runs is followed by another")
     func replacedFile() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             try {
                 let run = try HistoryRun(bed)
                 run.append(1)
@@ -111,22 +103,13 @@ struct HistoryFileEdgeTests {
 
     @Test("a file whose checksums are right and whose numbers are not is read, refused or put aside")
     func hostileFiles() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
-            try {
-                let run = try HistoryRun(bed)
-                for value in 1...4 as ClosedRange<UInt64> {
-                    run.append(value)
-                    try run.write()
-                }
-            }()
-            let (name, whole) = try #require(try bed.files().first)
+        try await HistoryBed.with { bed in
+            let (name, whole) = try bed.file(of: 1...4)
             var random = SeededGenerator(seed: 3)
             var refused = 0
             for _ in 0..<2000 {
-                try bed.replace([name: Self.garbled(whole, &random)])
                 do {
-                    let run = try HistoryRun(bed)
+                    let run = try bed.open([name: Self.garbled(whole, &random)])
                     run.append(5, now: 1)
                     try run.write()
                     _ = run.values
@@ -137,8 +120,7 @@ struct HistoryFileEdgeTests {
             }
             #expect((1..<2000).contains(refused))
             // The number in a file's name is bounded too.
-            try bed.replace([String(name.dropLast(16)) + "ffffffffffffffff": whole])
-            #expect(try HistoryRun(bed).values.isEmpty)
+            #expect(try bed.open([String(name.dropLast(16)) + "ffffffffffffffff": whole]).values.isEmpty)
         }
     }
 

@@ -14,8 +14,7 @@ struct HistoryFilesTests {
 
     @Test("a client goes on from run to run: without a gap after an end in order, with a bound after a crash")
     func runs() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             var start = HistoryStart.newest(.max)
             var last: UInt64 = 0
             for (round, endsInOrder) in [true, true, false, true, false, false, true].enumerated() {
@@ -51,11 +50,10 @@ struct HistoryFilesTests {
 
     @Test("a backup that was put back is told from what it was a backup of")
     func backup() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             try {
                 let run = try HistoryRun(bed)
-                for value in 1...5 as ClosedRange<UInt64> { run.append(value) }
+                run.append(1...5)
                 try run.write()
                 try run.synchronise(isEnd: true)
             }()
@@ -63,13 +61,12 @@ struct HistoryFilesTests {
             var start = HistoryStart.newest(.max)
             try {
                 let run = try HistoryRun(bed)
-                for value in 6...9 as ClosedRange<UInt64> { run.append(value) }
+                run.append(6...9)
                 try run.write()
                 _ = HistoryBed.pull(run.log, behind: &start)
             }()
-            try bed.replace(backup)
-            let run = try HistoryRun(bed)
-            for value in 106...108 as ClosedRange<UInt64> { run.append(value) }
+            let run = try bed.open(backup)
+            run.append(106...108)
             let items = HistoryBed.pull(run.log, behind: &start)
             #expect(items.first?.gap == HistoryGap(count: nil, maximumCount: nil))
             #expect(items.compactMap(\.value) == [1, 2, 3, 4, 5, 106, 107, 108])
@@ -82,8 +79,7 @@ struct HistoryFilesTests {
             HistoryLimits(count: 1000), HistoryLimits(seconds: 60), HistoryLimits(byteCount: 40_000),
             HistoryLimits(byteCount: 100),
         ] {
-            try await withFolder { folder in
-                let bed = HistoryBed(path: folder + "/history")
+            try await HistoryBed.with { bed in
                 let run = try HistoryRun(bed)
                 run.log.limits = limits
                 var most = 0
@@ -137,8 +133,7 @@ struct HistoryFilesTests {
 
     @Test("others' files are refused, and what is no file of a history is left alone")
     func strangers() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
+        try await HistoryBed.with { bed in
             try {
                 let run = try HistoryRun(bed)
                 run.append(1)

@@ -158,37 +158,37 @@ struct HistoryLogTests {
             Element<Int64>(1, "PIN", access: .read).readable(by: .control).withHistory(limits),
         ] as [ElementDefinition] {
             let histories = ServiceHistories(.still)
-            [1].withUnsafeBytes { histories.append(pin, limits, $0, at: nil) }
+            histories.keepOnly([pin])
+            [1].withUnsafeBytes { histories.append(pin.id, $0, at: nil) }
             #expect(try values(histories, pin)?.count == 1)
             // Before the catalogue is replaced, and after that.
             #expect(try values(histories, other) == nil)
             histories.keepOnly([other])
             #expect(histories.byteCount == 0)
-            try [2].withUnsafeBytes { histories.append(other, try #require(other.history), $0, at: nil) }
+            [2].withUnsafeBytes { histories.append(other.id, $0, at: nil) }
             #expect(try values(histories, other)?.count == 1)
             #expect(try values(histories, pin) == nil)
         }
         // What a role may set does not matter, and limits may change.
         let histories = ServiceHistories(.still)
         let settable = Element<UInt64>(1, "PIN").readable(by: .control).withHistory(limits)
-        [1].withUnsafeBytes { histories.append(settable, limits, $0, at: nil) }
-        [2].withUnsafeBytes { histories.append(settable, limits, $0, at: nil) }
+        histories.keepOnly([settable])
+        [1].withUnsafeBytes { histories.append(settable.id, $0, at: nil) }
+        [2].withUnsafeBytes { histories.append(settable.id, $0, at: nil) }
         #expect(try values(histories, pin)?.count == 2)
         histories.keepOnly([pin.withHistory(HistoryLimits(count: 1))])
-        [3].withUnsafeBytes { histories.append(pin, limits, $0, at: nil) }
+        [3].withUnsafeBytes { histories.append(pin.id, $0, at: nil) }
         #expect(try values(histories, pin)?.count == 1)
     }
 
     @Test("all histories of a service have a limit in bytes, and share it")
-    func budget() {
+    func budget() throws {
         let histories = ServiceHistories(.still)
         let elements = (0..<8).map { Element<Data>($0, "E\($0)").withHistory(HistoryLimits()) }
         let value = [UInt8](repeating: 7, count: 60_000)
+        histories.keepOnly(try ElementCatalogue(elements))
         for number in 0..<(80 << 20) / 60_000 {
-            let element = elements[number % 8]
-            value.withUnsafeBytes {
-                histories.append(element, HistoryLimits(), $0, at: 0)
-            }
+            value.withUnsafeBytes { histories.append(elements[number % 8].id, $0, at: 0) }
             #expect(histories.byteCount <= ServiceHistories.maximumByteCount)
         }
         #expect(histories.byteCount > ServiceHistories.maximumByteCount - 100_000)

@@ -22,7 +22,7 @@ struct HistoryWriterTests {
 
     private func append(_ value: UInt64, to histories: ServiceHistories) {
         withUnsafeBytes(of: value.littleEndian) {
-            histories.append(Self.count, HistoryLimits(), $0, at: nil)
+            histories.append(Self.count.id, $0, at: nil)
         }
     }
 
@@ -79,7 +79,7 @@ struct HistoryWriterTests {
                 append(2, to: histories)
                 #expect(try answer(histories, .newest(.max)).next == 3)
                 // Another element is written all the same.
-                [7].withUnsafeBytes { histories.append(Self.text, HistoryLimits(), $0, at: nil) }
+                [7].withUnsafeBytes { histories.append(Self.text.id, $0, at: nil) }
                 try await eventually("the other is written") { try writtenEnd(of: 2, folder) == 2 }
                 try FileManager.default.removeItem(atPath: file)
                 try FileManager.default.moveItem(atPath: kept, toPath: file)
@@ -141,7 +141,7 @@ struct HistoryWriterTests {
                 let histories = try await open(folder)
                 append(1, to: histories)
                 histories.keepOnly([other])
-                [2].withUnsafeBytes { histories.append(other, HistoryLimits(), $0, at: nil) }
+                [2].withUnsafeBytes { histories.append(other.id, $0, at: nil) }
                 histories.keepOnly([Self.count])
                 append(3, to: histories)
                 #expect(await histories.synchronise() == nil)
@@ -165,7 +165,7 @@ struct HistoryWriterTests {
                 for number in 0..<3000 {
                     let other = Element<Data>(1, "Other \(number)", access: .read).withHistory(HistoryLimits())
                     histories.keepOnly([other])
-                    value.withUnsafeBytes { histories.append(other, HistoryLimits(), $0, at: nil) }
+                    value.withUnsafeBytes { histories.append(other.id, $0, at: nil) }
                     #expect(histories.byteCount <= ServiceHistories.maximumByteCount)
                     if number.isMultiple(of: 500) { await histories.synchronise() }
                 }

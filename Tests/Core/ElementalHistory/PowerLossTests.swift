@@ -26,11 +26,10 @@ struct PowerLossTests {
         let files = try bed.files()
         let (name, whole) = try #require(files.count == 1 ? files.first : nil)
         for length in lengths(whole.count) {
-            try bed.replace([name: Array(whole[..<length])])
             let kept = try #require(steps.last { $0.byteCount <= length }).values
             // What is lost was not forced onto the disk: so many values had been sent at most.
             let sent = syncs.first { $0.byteCount > length }?.values ?? count
-            let all = try look(HistoryRun(bed), kept, of: sent, client, "\(length) bytes")
+            let all = try look(bed.open([name: Array(whole[..<length])]), kept, of: sent, client, "\(length) bytes")
             // Values go on, also behind the damage, and the next run has them.
             let next = try HistoryRun(bed).values
             try #require(next == all, "\(length) bytes: \(all), then \(next)")
@@ -65,16 +64,14 @@ struct PowerLossTests {
 
     @Test("a small history's file, cut at every byte")
     func everyByte() async throws {
-        try await withFolder { folder in
-            try check(HistoryBed(path: folder + "/history"), count: 40, step: 3) { Array(0...$0) }
-        }
+        try await HistoryBed.with { try check($0, count: 40, step: 3) { Array(0...$0) } }
     }
 
     @Test("a large history's file, cut at random bytes", .long)
     func randomBytes() async throws {
         var random = SeededGenerator(seed: 7)
-        try await withFolder { folder in
-            try check(HistoryBed(path: folder + "/history"), count: 700, step: 7) { length in
+        try await HistoryBed.with { bed in
+            try check(bed, count: 700, step: 7) { length in
                 (0..<10_000).map { _ in Int.random(in: 0...length, using: &random) }
             }
         }
@@ -82,21 +79,12 @@ struct PowerLossTests {
 
     @Test("a file in which any byte is another is read up to that, and opens")
     func garbled() async throws {
-        try await withFolder { folder in
-            let bed = HistoryBed(path: folder + "/history")
-            try {
-                let run = try HistoryRun(bed)
-                for value in 1...20 as ClosedRange<UInt64> {
-                    run.append(value)
-                    try run.write()
-                }
-            }()
-            let (name, whole) = try #require(try bed.files().first)
+        try await HistoryBed.with { bed in
+            let (name, whole) = try bed.file(of: 1...20)
             for place in whole.indices {
                 var bytes = whole
                 bytes[place] ^= 0x41
-                try bed.replace([name: bytes])
-                let values = try HistoryRun(bed).values
+                let values = try bed.open([name: bytes]).values
                 try #require(values == (1...20).prefix(values.count).map { UInt64($0) }, "byte \(place)")
             }
         }

@@ -15,6 +15,8 @@ final class ElementTable: @unchecked Sendable {
         var range = 0.0...0.0
         var hasChoices = false
         var isTimed = false
+        /// Whether it has a history.
+        var isKept = false
         /// Whether it has choices or is timed.
         var isSpecial = false
         /// -1 if the length varies.
@@ -34,6 +36,7 @@ final class ElementTable: @unchecked Sendable {
             }
             hasChoices = !definition.choices.isEmpty
             isTimed = definition.timed
+            isKept = definition.history != nil
             isSpecial = hasChoices || isTimed
         }
 
@@ -65,8 +68,6 @@ final class ElementTable: @unchecked Sendable {
     let catalogue: ElementCatalogue
     /// Whether values of an element carry times, or are kept with them.
     let usesTimes: Bool
-    /// By identifier the elements with a history; `nil` if there are none.
-    private(set) var kept: [ElementDefinition?]?
     /// Elements that the other end may neither read nor set, and does not know of.
     let hidden: IdentifierSet
     /// 128 rules, indexed by identifier. They live as long as the table.
@@ -77,9 +78,6 @@ final class ElementTable: @unchecked Sendable {
     init(_ catalogue: ElementCatalogue, hiding hidden: [ElementDefinition] = []) {
         self.catalogue = catalogue
         usesTimes = catalogue.contains { $0.timed || $0.history != nil }
-        if catalogue.contains(where: { $0.history != nil }) {
-            kept = (0..<Self.count).map { id in catalogue[id: Int8(id)].flatMap { $0.history == nil ? nil : $0 } }
-        }
         var hiddenIDs = IdentifierSet()
         let rules = UnsafeMutablePointer<Rule>.allocate(capacity: Self.count)
         rules.initialize(repeating: Rule(), count: Self.count)

@@ -167,9 +167,9 @@ extension ElementalService {
                 current.set(element.id, bytes)
             }
             if time != nil || current.hasTimes { current.setTime(of: element.id, time) }
-            if let kept = current.table.kept, let element = kept[Int(element.id)], let limits = element.history {
-                shared.histories.append(
-                    element, limits, bytes, at: (time ?? measured)?.microseconds, now: now?.microseconds)
+            if current.table.rules[Int(element.id)].isKept {
+                let time = (time ?? measured)?.microseconds
+                shared.histories.append(element.id, bytes, at: time, now: now?.microseconds)
             }
             var failures: [SendFailure] = []
             devices.forEachUnretained { device in
