@@ -196,13 +196,25 @@ extension HistoryLog {
 
     /// The check of a value; `nil` if it is not kept.
     private func check(of number: UInt64) -> UInt64? {
-        guard number >= oldest, let segment = segments.first(where: { $0.end > number }) else { return nil }
+        guard number >= oldest, let segment = segments[index(of: number)...].first, segment.first <= number else {
+            return nil
+        }
         var check: UInt64?
-        segment.forEach { each, _, value in
-            if each == number { check = value.map { HistoryPosition.check($0) } }
-            return each < number
+        segment.forEach(from: number) { _, _, value in
+            check = value.map { HistoryPosition.check($0) }
+            return false
         }
         return check
+    }
+
+    /// The first segment with a value of this number or a later one; behind all of them if there is none.
+    private func index(of number: UInt64) -> Int {
+        var range = segments.startIndex..<segments.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = segments[middle].end > number ? range.lowerBound..<middle : middle + 1..<range.upperBound
+        }
+        return range.lowerBound
     }
 
     /// The life of a position; `nil` if that is not one of this history.
@@ -259,8 +271,8 @@ extension HistoryLog {
                 let time = segment.hasWallTimes ? time &+ anchor : time
                 guard segment.latestTime >= time else { continue }
                 var found: UInt64?
-                segment.forEach { number, header, _ in
-                    if number >= oldest, header.time >= time { found = number }
+                segment.forEach(from: oldest) { number, header, _ in
+                    if header.time >= time { found = number }
                     return found == nil
                 }
                 if let found { return found }
@@ -270,9 +282,9 @@ extension HistoryLog {
     }
 
     private func fill(_ answer: inout HistoryAnswer, from start: UInt64, _ anchor: Int64) {
-        for segment in segments where segment.end > start {
-            segment.forEach { number, header, value in
-                guard number >= max(start, oldest) else { return true }
+        let start = max(start, oldest)
+        for segment in segments[index(of: start)...] {
+            segment.forEach(from: start) { number, header, value in
                 // One that was too long ends the answer, or is in front of it.
                 guard let value else { return answer.values.isEmpty }
                 if answer.values.isEmpty { (answer.life, answer.first) = (segment.life, number) }
@@ -306,16 +318,11 @@ extension HistoryLog {
     /// Values for a file from a number on: at most a segment.
     func unwritten(from number: UInt64, _ key: ServiceHistories.Key, start: [UInt8]) -> UnwrittenValues? {
         let from = max(number, oldest, lives[lives.endIndex - 1].first)
-        guard let segment = segments.last(where: { $0.first <= from }) ?? segments.first, segment.end > from else {
-            return nil
-        }
-        var (offset, first) = (0, segment.first)
-        while first < from {
-            offset += segment.header(at: offset).size
-            first += 1
-        }
+        guard let segment = segments[index(of: from)...].first else { return nil }
+        let first = max(from, segment.first)
         let records = HistoryRecords(
-            first: first, end: segment.end, began: segment.began, bytes: Array(segment.bytes[offset...]))
+            first: first, end: segment.end, began: segment.began,
+            bytes: Array(segment.bytes[segment.offset(of: first)...]))
         return UnwrittenValues(
             head: head(key, start: start), limit: limits.byteCount, oldest: oldest, records: records)
     }

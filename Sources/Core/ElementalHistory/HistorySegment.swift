@@ -42,6 +42,9 @@ struct HistorySegment {
     let hasWallTimes: Bool
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
+    /// Where every 64th value begins, so that one is found by going through few.
+    private var offsets: [UInt32] = []
+    private static let stride = 64
     private(set) var latestTime = Int64.min
     /// When its last value came, in milliseconds.
     private(set) var ended: Int64
@@ -57,6 +60,7 @@ struct HistorySegment {
 
     /// - Parameter value: `nil` for one that is too long.
     mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
+        if count % Self.stride == 0 { offsets.append(UInt32(bytes.count)) }
         let header = HistoryHeader(time: time, kept: UInt32(clamping: now - began), length: value?.count)
         withUnsafeBytes(of: header) { bytes.append(contentsOf: $0) }
         if let value { bytes.append(contentsOf: value) }
@@ -67,10 +71,19 @@ struct HistorySegment {
 
     func header(at offset: Int) -> HistoryHeader { bytes.withUnsafeBytes { HistoryHeader($0, at: offset) } }
 
-    /// - Parameter body: gets each value, if it was not too long, with its number and its header; returns whether to go on.
-    func forEach(_ body: (UInt64, HistoryHeader, UnsafeRawBufferPointer?) -> Bool) {
+    /// Where a value begins that is one of these.
+    func offset(of number: UInt64) -> Int {
+        let (mark, rest) = Int(number - first).quotientAndRemainder(dividingBy: Self.stride)
+        return (0..<rest).reduce(Int(offsets[mark])) { offset, _ in offset + header(at: offset).size }
+    }
+
+    /// - Parameters:
+    ///   - start: the number of the first value, below ``end``.
+    ///   - body: gets each value, if it was not too long, with its number and its header; returns whether to go on.
+    func forEach(from start: UInt64, _ body: (UInt64, HistoryHeader, UnsafeRawBufferPointer?) -> Bool) {
         bytes.withUnsafeBytes { bytes in
-            var (offset, number) = (0, first)
+            var number = max(start, first)
+            var offset = self.offset(of: number)
             while offset < bytes.count {
                 let header = HistoryHeader(bytes, at: offset)
                 let end = offset + header.size

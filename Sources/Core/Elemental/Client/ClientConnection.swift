@@ -1,4 +1,3 @@
-import ElementalHistory
 import ElementalSecurity
 import ElementalWire
 import NIOCore
@@ -102,7 +101,7 @@ final class ClientConnection: SessionOwner {
         session.sender.queue(.hello, Hello(features: .ofClient, udpPort: udpPort).wireBytes)
     }
 
-    var histories: ServiceHistories? { nil }
+    var historyTurns: HistoryTurns? { nil }
 
     var decidesByName: Bool { false }
 

@@ -1,4 +1,3 @@
-import ElementalHistory
 import ElementalSecurity
 import ElementalWire
 import Logging
@@ -13,6 +12,7 @@ final class ServiceServer: SessionOwner {
     let logger: Logger
     let configuration: ServiceConfiguration
     let service: ElementalService.Shared
+    let historyTurns: HistoryTurns?
     private(set) var udpIdentifiers = UDPIdentifiers()
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
     private var hosts: [IPAddress: Int] = [:]
@@ -41,6 +41,7 @@ final class ServiceServer: SessionOwner {
         self.service = service
         self.metrics = metrics
         self.eventLoop = eventLoop
+        historyTurns = HistoryTurns(service.histories, on: eventLoop)
         executor = LoopExecutor(on: eventLoop)
         configuration = service.configuration
         deviceCapacity = service.configuration.maximumDeviceCount
@@ -144,8 +145,6 @@ final class ServiceServer: SessionOwner {
         session.updateDatagramState()
         session.sender.queue(.udpIdentifier, [identifier])
     }
-
-    var histories: ServiceHistories? { service.histories }
 
     var decidesByName: Bool { service.admission.withLock { $0 != nil } }
 

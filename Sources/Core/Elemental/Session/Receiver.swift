@@ -306,6 +306,8 @@ struct ReceivedCounts {
     var messagesUnknown = 0
     var messagesRejected = 0
     var messagesOutdated = 0
+    /// Requests for values of the past, which are no messages of elements.
+    var historyRequests = 0
 
     var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
 }

@@ -117,7 +117,7 @@ extension Session {
         connection?.end()
         connection = nil
         wakefulness?.stop()
-        owner?.histories?.forget(ObjectIdentifier(self))
+        owner?.historyTurns?.histories.forget(ObjectIdentifier(self))
         let unwritten = sender.stop()
         bytes.detach()
         let waiters = device.outbound.withLock { outbound in

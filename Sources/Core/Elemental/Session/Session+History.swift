@@ -7,46 +7,68 @@ import NIOCore
 extension Session {
     /// How many requests of a client may wait: one of each element, and some more.
     static let maximumHistoryRequestCount = 144
+    /// How many requests may come at once. More end the connection, so that they do not delay other clients.
+    static let maximumHistoryBurst = 512
 
     func receive(_ request: HistoryRequest) {
-        if request.isCancelled { return historyRequests.removeAll { $0.token == request.token } }
-        guard historyRequests.count < Self.maximumHistoryRequestCount else {
-            return queueHistory(HistoryAnswer.refusal(.tooMany, token: request.token))
+        receiver.counts.historyRequests += 1
+        if receiver.counts.historyRequests > Self.maximumHistoryBurst {
+            let text = "more than \(Self.maximumHistoryBurst) requests for histories came at once"
+            return fail(.protocolViolation(text), shutdownText: text)
         }
-        historyRequests.append(request)
-        answerHistoryRequests()
+        if request.isCancelled {
+            historyRequests.removeAll { $0.token == request.token }
+            historyFollowers.removeAll { $0.token == request.token }
+        } else if historyRequests.count + historyFollowers.count < Self.maximumHistoryRequestCount {
+            historyRequests.append(request)
+            takeHistoryTurn()
+        } else {
+            queueHistory(HistoryAnswer.refusal(.tooMany, token: request.token))
+        }
     }
 
-    /// Answers those that can be answered.
-    func answerHistoryRequests() {
-        guard isOpen, isReady, let histories = owner?.histories else { return }
+    /// Takes a turn if there is something to answer, and room for an answer.
+    func takeHistoryTurn() {
+        guard !historyRequests.isEmpty, !hasHistoryTurn, isOpen, isReady, let turns = owner?.historyTurns else {
+            return
+        }
+        awaitsHistoryRoom = device.outbound.withLock { $0.stream.byteCount >= HistoryAnswer.fullByteCount }
+        guard !awaitsHistoryRoom else { return }
+        hasHistoryTurn = true
+        turns.add(self)
+    }
+
+    /// Answers one request. Those before it that wait for a value are put aside.
+    func answerHistoryRequest() {
+        hasHistoryTurn = false
+        guard isOpen, isReady, let histories = owner?.historyTurns?.histories else { return }
+        while let request = historyRequests.popFirst() {
+            if let answer = answer(request, histories) {
+                queueHistory(answer)
+                break
+            }
+            historyFollowers.append(request)
+        }
+    }
+
+    /// - Returns: `nil` if the request waits for a value.
+    private func answer(_ request: HistoryRequest, _ histories: ServiceHistories) -> [UInt8]? {
+        // The role may have changed since.
+        let mayRead = !device.outbound.withLock { $0.peer.lacks(request.element) }
+        guard mayRead, let element = receiver.table.catalogue[id: request.element], element.access.contains(.read)
+        else { return HistoryAnswer.refusal(.unknown, token: request.token) }
         // Its end makes the histories forget it.
         let session = NIOLoopBound(self, eventLoop: device.eventLoop)
-        historyRequests.removeAll { request in
-            guard device.outbound.withLock({ $0.stream.byteCount < HistoryAnswer.fullByteCount }) else {
-                awaitsHistoryRoom = true
-                return false
-            }
-            // The role may have changed since.
-            let mayRead = !device.outbound.withLock { $0.peer.lacks(request.element) }
-            guard mayRead, let element = receiver.table.catalogue[id: request.element], element.access.contains(.read)
-            else {
-                queueHistory(HistoryAnswer.refusal(.unknown, token: request.token))
-                return true
-            }
-            let answer = histories.answer(request, element, for: ObjectIdentifier(self)) {
-                session.eventLoop.execute { session.value.batch { session.value.answerHistoryRequests() } }
-            }
-            if let answer { queueHistory(answer) }
-            return answer != nil
+        return histories.answer(request, element, for: ObjectIdentifier(self)) {
+            session.eventLoop.execute { session.value.stopFollowing(element.id) }
         }
     }
 
-    /// The queue has become shorter.
-    func answerHistoryRequestsLater() {
-        guard awaitsHistoryRoom else { return }
-        awaitsHistoryRoom = false
-        device.eventLoop.assumeIsolated().execute { [self] in batch { answerHistoryRequests() } }
+    /// The element has a value: those that wait for it are answered.
+    private func stopFollowing(_ element: Int8) {
+        historyRequests += historyFollowers.filter { $0.element == element }
+        historyFollowers.removeAll { $0.element == element }
+        takeHistoryTurn()
     }
 
     /// A client that asks and reads nothing gets no more than there is room for.

@@ -106,6 +106,7 @@ extension Session {
         startHeartbeat()
         startClock()
         owner?.sessionIsReady(self)
+        takeHistoryTurn()
     }
 
     /// Starts the heartbeat with a peer that is ready and has announced that it answers pings.

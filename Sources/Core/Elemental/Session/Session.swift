@@ -1,4 +1,4 @@
-import ElementalHistory
+import DequeModule
 import ElementalSecurity
 import ElementalWire
 import Logging
@@ -36,8 +36,11 @@ final class Session: ChannelDuplexHandler {
     /// `nil` until the peer is known to exchange times.
     var clock: ClockExchange?
     var clockTimer: Scheduled<Void>?
-    /// A client's requests for values of the past that are not answered yet.
-    var historyRequests: [HistoryRequest] = []
+    /// A client's requests for values of the past that are to be answered.
+    var historyRequests: Deque<HistoryRequest> = []
+    /// Those that wait for a value.
+    var historyFollowers: [HistoryRequest] = []
+    var hasHistoryTurn = false
     var awaitsHistoryRoom = false
     let wakefulness: (any Wakefulness)?
     var connection: Connection?
@@ -216,7 +219,7 @@ extension Session: ConnectionHandler {
     }
 
     private func didFlush(_ pending: PendingWork) {
-        answerHistoryRequestsLater()
+        if awaitsHistoryRoom { takeHistoryTurn() }
         if pending.contains(.stream) { return watchdog.watchProgress() }
         if !isOpen { closeOutput() }
     }
@@ -262,8 +265,8 @@ extension Session: ReceiverOwner {
 
 /// Creates a session and is notified of its events, on its event loop: a service, or a client that connects.
 protocol SessionOwner: AnyObject {
-    /// The service's histories; `nil` at a client.
-    var histories: ServiceHistories? { get }
+    /// `nil` at a client.
+    var historyTurns: HistoryTurns? { get }
     /// The TCP connection is open; nothing was exchanged yet.
     func sessionOpened(_ session: Session)
     /// Whether a client's name is awaited before its values count and its hello is answered.

@@ -9,7 +9,7 @@ import Testing
 /// Values of the past over sockets: in order, each once, and what is missing is told.
 @Suite(.backstop)
 struct HistoryTests {
-    private enum Weather {
+    enum Weather {
         static let count = Element<UInt64>(1, "Count", access: .read).withHistory(HistoryLimits())
         static let fast = Element<UInt64>(2, "Fast", transport: .udp, access: .read).withTimes
             .withHistory(HistoryLimits())
@@ -22,7 +22,7 @@ struct HistoryTests {
     }
 
     /// Takes so many values or gaps.
-    private static func take<Value>(
+    static func take<Value>(
         _ count: Int, _ iterator: inout HistoryValues<Value>.Iterator
     ) async throws -> [HistoryItem<Value>] {
         var items: [HistoryItem<Value>] = []
@@ -30,7 +30,7 @@ struct HistoryTests {
         return items
     }
 
-    private static func values<Value>(_ items: [HistoryItem<Value>]) -> [HistoryValue<Value>] {
+    static func values<Value>(_ items: [HistoryItem<Value>]) -> [HistoryValue<Value>] {
         items.compactMap { if case .value(let value) = $0 { value } else { nil } }
     }
 
@@ -250,13 +250,13 @@ struct HistoryTests {
         ElementalTests.frame(SystemElement.history.rawValue, request.wireBytes)
     }
 
-    private static func request(
+    static func request(
         _ token: UInt64, _ element: Int8 = 1, _ start: HistoryStart = .newest(.max), waits: Bool = false
     ) -> [UInt8] {
         frame(HistoryRequest(token: token, element: element, from: start, waits: waits))
     }
 
-    private static func answers(_ bytes: [UInt8]) throws -> [HistoryAnswer] {
+    static func answers(_ bytes: [UInt8]) throws -> [HistoryAnswer] {
         var answers: [HistoryAnswer] = []
         try bytes.withUnsafeBytes { bytes in
             var reader = ByteReader(bytes)
@@ -269,7 +269,7 @@ struct HistoryTests {
         return answers
     }
 
-    private func hello(_ peer: EmbeddedPeer, _ features: Hello.Features = .history) {
+    func hello(_ peer: EmbeddedPeer, _ features: Hello.Features = .history) {
         peer.say(
             ElementalTests.frame(-2, Array("h".utf8)) + ElementalTests.frame(-4, Hello(features: features).wireBytes))
     }
@@ -283,16 +283,21 @@ struct HistoryTests {
         for number in 1...10_000 as ClosedRange<UInt64> { _ = try service.service.send(number, to: Weather.count) }
         let end = HistoryPosition(life: HistoryLife(), number: 1, check: 0)
         // Each gets an answer, of no more than a piece.
-        for token in 0..<1000 as Range<UInt64> { peer.say(Self.request(token)) }
-        service.loop.run()
+        for token in 0..<1000 as Range<UInt64> {
+            peer.say(Self.request(token))
+            service.loop.advanceTime(by: HistoryTurns.pause)
+        }
         let answers = try Self.answers(try peer.heard())
         #expect(answers.count == 1000 && answers.allSatisfy { $0.values.count < HistoryAnswer.fullByteCount + 20 })
-        // In one read they find the queue full: as many wait as may, the others are refused.
-        peer.say((0..<1000).flatMap { Self.request(UInt64($0), 1, .position(end)) })
-        service.loop.run()
+        // In one read as many wait as may, the others are refused.
+        let count = Session.maximumHistoryBurst
+        peer.say((0..<count).flatMap { Self.request(UInt64($0), 1, .position(end)) })
+        service.wait(1)
         let burst = try Self.answers(try peer.heard())
-        #expect(burst.count { $0.refusal == .tooMany } >= 1000 - 2 * Session.maximumHistoryRequestCount)
-        #expect(burst.count { $0.refusal == nil } <= 2 * Session.maximumHistoryRequestCount)
+        #expect(burst.count { $0.refusal == .tooMany } == count - Session.maximumHistoryRequestCount)
+        #expect(burst.count { $0.refusal == nil } == Session.maximumHistoryRequestCount)
+        peer.say((0...count).flatMap { Self.request(UInt64($0)) })
+        #expect(String(decoding: try peer.heard(), as: UTF8.self).contains("more than \(count) requests"))
     }
 
     @Test("those that wait for a value have a bound, and are forgotten with the connection")
@@ -301,17 +306,21 @@ struct HistoryTests {
         let peer = try service.connect()
         hello(peer)
         peer.say(Self.request(1))
+        service.loop.run()
         let first = try #require(try Self.answers(try peer.heard()).first)
         let end = HistoryPosition(life: first.life, number: first.first - 1, check: first.check)
         for token in 10..<310 as Range<UInt64> { peer.say(Self.request(token, 1, .position(end), waits: true)) }
         let refused = try Self.answers(try peer.heard())
         #expect(refused.count == 300 - Session.maximumHistoryRequestCount)
         #expect(refused.allSatisfy { $0.refusal == .tooMany })
+        service.wait(1)
+        #expect(try Self.answers(try peer.heard()).isEmpty)
         _ = try service.service.send(5, to: Weather.count)
-        service.loop.run()
+        service.wait(1)
         let answers = try Self.answers(try peer.heard())
         #expect(Set(answers.map(\.token)) == Set(10..<10 + UInt64(Session.maximumHistoryRequestCount)))
         peer.say(Self.request(7, 1, .position(end), waits: true))
+        service.wait(1)
         peer.channel.close(promise: nil)
         service.loop.run()
         _ = try service.service.send(6, to: Weather.count)
@@ -340,6 +349,7 @@ struct HistoryTests {
         #expect(try Self.answers(try peer.heard()).isEmpty)
         #expect(device.statistics.messagesMalformed == whole.count + 8)
         for element in [5, 7, 100] as [Int8] { peer.say(Self.request(UInt64(element), element)) }
+        service.wait(1)
         #expect(try Self.answers(try peer.heard()).map(\.refusal) == [.unknown, .unknown, .unknown])
         #expect(peer.isOpen)
     }

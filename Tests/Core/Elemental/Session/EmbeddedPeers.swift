@@ -83,7 +83,7 @@ final class EmbeddedOwner: SessionOwner {
     var reason: DisconnectReason?
 
     let decidesByName = false
-    let histories: ServiceHistories? = nil
+    let historyTurns: HistoryTurns? = nil
 
     func sessionOpened(_ session: Session) {}
     func session(_ session: Session, refuses name: String) -> String? { nil }

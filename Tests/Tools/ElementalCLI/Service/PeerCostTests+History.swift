@@ -8,19 +8,21 @@ extension PeerCostTests {
     private static let historyHello: [UInt8] =
         header(-4, 7) + Hello(features: [.emptyValues, .ping, .pieces, .history]).wireBytes
 
-    /// A thousand requests for all that there is: as a client may ask that has no position, one of another history, or one that
-    /// it made up.
-    private static let requests: [UInt8] = (0..<1000).flatMap { index in
-        let made = HistoryPosition(life: HistoryLife(), number: .max >> UInt64(index % 64), check: UInt64(index))
-        let start: HistoryStart =
-            switch index % 4 {
-            case 0: .newest(.max)
-            case 1: .time(.min)
-            case 2: .position(HistoryPosition(life: HistoryLife(), number: 1, check: 0))
-            default: .position(made)
-            }
-        let request = HistoryRequest(token: UInt64(index), element: 2, from: start, waits: index.isMultiple(of: 3))
-        return header(-18, request.wireBytes.count) + request.wireBytes
+    /// Requests for all that there is: as a client may ask that has no position, one of another history, or one that it made up.
+    private static func requests(_ range: Range<Int>) -> [UInt8] {
+        range.flatMap { index in
+            let made = HistoryPosition(life: HistoryLife(), number: .max >> UInt64(index % 64), check: UInt64(index))
+            let start: HistoryStart =
+                switch index % 4 {
+                case 0: .newest(.max)
+                case 1: .time(.min)
+                case 2: .position(HistoryPosition(life: HistoryLife(), number: 1, check: 0))
+                default: .position(made)
+                }
+            let request = HistoryRequest(
+                token: UInt64(index), element: 2, from: start, waits: index.isMultiple(of: 3))
+            return header(-18, request.wireBytes.count) + request.wireBytes
+        }
     }
 
     private static func connect(_ port: Int) throws -> RawSocket {
@@ -58,6 +60,34 @@ extension PeerCostTests {
         "\(times[times.count / 2]) µs at the median, \(times[(times.count - 1) * 99 / 100]) µs at the 99th percentile"
     }
 
+    /// Sends requests until the service ends the connection.
+    private static func flood(_ port: Int) async throws {
+        let socket = try connect(port)
+        let requests = requests(0..<1000)
+        try await onThread { while (try? socket.write(requests)) != nil {} }
+    }
+
+    /// Asks again for each answer, so that as many requests wait as may.
+    ///
+    /// - Returns: how many bytes of answers there were.
+    private static func ask(_ count: Int, _ port: Int) async throws -> Int {
+        let socket = try connect(port)
+        try socket.write(requests(0..<waitingCount))
+        var (answers, bytes) = (0, 0)
+        while answers < count {
+            let (id, value) = try await socket.readFrame()
+            guard id == -18 else { continue }
+            // No refusal.
+            #expect(value.first == 2)
+            (answers, bytes) = (answers + 1, bytes + value.count)
+            try socket.write(requests(answers + waitingCount..<answers + waitingCount + 1))
+        }
+        return bytes
+    }
+
+    /// How many requests of a client may wait.
+    private static let waitingCount = 144
+
     @Test("requests for a history without end: what waits is limited, and others are served", .backstop)
     func historyRequests() async throws {
         let arguments = ["--element", "2:Picture:data:history 24h", "--history", "memory"]
@@ -76,36 +106,38 @@ extension PeerCostTests {
             let alone = try await Self.exchange(300, client)
             let (memory, time) = (try figures.residentMemory, try figures.processorTime)
             var most = memory
-            let (silent, reading) = (try Self.connect(port), try Self.connect(port))
+            let silent = try (0..<8).map { _ in try Self.connect(port) }
+            for socket in silent { try socket.write(Self.requests(0..<Self.waitingCount)) }
             let isOver = Locked(false)
-            async let ignoring: Void = Self.onThread {
+            async let answers = {
                 defer { isOver.withLock { $0 = true } }
-                for _ in 0..<400 { try silent.write(Self.requests) }
-                try silent.write(Self.header(1, 1) + [8])
-            }
-            async let asking: Void = Self.onThread {
-                while !isOver.withLock({ $0 }) { try reading.write(Self.requests) }
-                reading.closeOutput()
-            }
-            async let answers = reading.readToEnd().count
+                async let other = Self.ask(4000, port)
+                return try await Self.ask(4000, port) + other
+            }()
+            async let floods: Void = { for _ in 0..<3 { try await Self.flood(port) } }()
             var times: [Int] = []
             while !isOver.withLock({ $0 }) || times.count < 300 {
                 times += try await Self.exchange(20, client)
                 most = max(most, try figures.residentMemory)
             }
-            try await ignoring
-            try await asking
-            try await service.nextEvent("value") { $0.number("value") == 8 }
             let bytes = try await answers
+            try await floods
+            for _ in 0..<3 {
+                let end = try await service.nextEvent("disconnected") { $0["reason"] == "protocolViolation" }
+                let message: String = end["message"] ?? ""
+                #expect(message.contains("more than 512 requests"), "\(message)")
+            }
             most = max(most, try figures.residentMemory)
             let spent = try figures.processorTime - time
-            #expect(bytes > 4 << 20, "\(bytes) bytes")
-            silent.closeOutput()
-            let queued = try await silent.readToEnd().count
-            #expect(queued < 20 << 20, "\(queued) bytes")
+            #expect(bytes > 8000 << 12, "\(bytes) bytes")
+            for socket in silent { socket.closeOutput() }
+            for socket in silent {
+                let queued = try await socket.readToEnd().count
+                #expect(queued <= Self.waitingCount << 13, "\(queued) bytes")
+            }
             Self.tell(
-                "400,000 requests for a history of 16 MiB from a client that reads no answer, and as many as it can of one that "
-                    + "reads \(bytes >> 20) MiB of answers: \(most - memory) KiB, \(spent) s of processor time")
+                "two clients that always have 144 requests for a history of 16 MiB and read \(bytes >> 20) MiB of answers, eight "
+                    + "that read none, three that ask without end: \(most - memory) KiB, \(spent) s of processor time")
             Self.tell("a value there and back beside them: \(Self.text(times.sorted())); alone: \(Self.text(alone))")
             expectMemory(most - memory, below: 24 << 10)
         }
