@@ -6,10 +6,10 @@ import Support
 enum HistoryBlock {
     /// The element and the life of its history that the following blocks belong to.
     case head(HistoryHead)
-    /// Values with consecutive numbers. In the file those that follow others at once say no numbers.
+    /// Values with consecutive numbers. A block that directly continues the one before it stores no number.
     case values(HistoryRecords)
-    /// The life may have given numbers up to this one; and microseconds from the machine's clock to those since 1970, 0 if that
-    /// is not known.
+    /// The highest number that the life may have assigned, and the microseconds from the machine's clock to those since 1970,
+    /// 0 if unknown.
     case mark(lastPossible: UInt64, anchor: Int64)
 
     /// The bytes before the payload.
@@ -17,7 +17,7 @@ enum HistoryBlock {
     /// A longer block is damaged.
     private static let maximumPayloadByteCount = 2 * HistoryLimits.maximumValueByteCount
 
-    /// - Parameter last: the values that the file has before; those that follow them at once say less.
+    /// - Parameter last: the end of the file's last values. Values that directly continue them are encoded shorter.
     func bytes(behind last: HistoryRecords.End?) -> [UInt8] {
         var payload: [UInt8] = []
         switch self {
@@ -52,13 +52,13 @@ enum HistoryBlock {
     /// A file's content.
     struct Content {
         var blocks: [HistoryBlock] = []
-        /// The length of the blocks; behind them the file is damaged.
+        /// The length of the intact blocks; the rest of the file is damaged.
         var byteCount = 0
         /// Whether the next block is whole, and of a kind that this version does not know.
         var isNewer = false
     }
 
-    /// The blocks of a file up to the first that is damaged.
+    /// Reads the blocks of a file up to the first damaged one.
     static func read(_ file: [UInt8]) -> Content {
         var content = Content()
         var last: HistoryRecords.End?
@@ -81,7 +81,7 @@ enum HistoryBlock {
         return content
     }
 
-    /// Reads a payload; `nil` if it is none.
+    /// Reads a payload; `nil` if it is malformed.
     private init?(_ payload: UnsafeRawBufferPointer, behind last: HistoryRecords.End?) {
         var reader = ByteReader(payload)
         switch reader.uint8() {
@@ -110,16 +110,16 @@ enum HistoryBlock {
 
 /// The header of the values that follow in a file.
 struct HistoryHead: Hashable {
-    /// The length of the identifier of a machine's start.
+    /// The length of a boot's identifier.
     private static let startByteCount = 16
 
     let key: ServiceHistories.Key
     let life: HistoryLife
-    /// Whether the life before has given all numbers below ``first`` to values.
+    /// Whether the previous life assigned every number below ``first``.
     let isContinuation: Bool
     /// The number of the first value that follows.
     let first: UInt64
-    /// The start of the machine whose clock tells the values' times.
+    /// Identifies the boot whose clock the values' times use.
     let start: [UInt8]
 
     init(_ key: ServiceHistories.Key, _ life: HistoryLife, isContinuation: Bool, first: UInt64, start: [UInt8]) {
@@ -181,7 +181,7 @@ struct HistoryRecords {
         init(_ records: HistoryRecords) { self.init(number: records.end, began: records.began) }
     }
 
-    /// Values of a file; `nil` if the last is not whole, or a number is none that was written.
+    /// Reads values from a file; `nil` if the last one is incomplete or a number is out of range.
     init?(_ first: UInt64, began: Int64, _ bytes: [UInt8]) {
         var count: UInt64 = 0
         let isWhole = bytes.withUnsafeBytes { bytes in

@@ -2,9 +2,9 @@
 package struct HistoryClock: Sendable {
     /// Microseconds since the machine was started.
     package let time: @Sendable () -> Int64
-    /// Microseconds from ``time`` to those since 1970; 0 if nothing keeps the time of day right.
+    /// Microseconds from ``time`` to those since 1970; 0 if the time of day is not synchronised.
     package let anchor: @Sendable () -> Int64
-    /// Tells a start of the machine from others: 16 bytes.
+    /// Identifies this boot of the machine: 16 bytes.
     package let start: [UInt8]
 
     package init(

@@ -2,13 +2,13 @@ internal import ElementalSecurity
 internal import ElementalWire
 import Support
 
-/// The files of one element's history, the oldest first. Each has the values that followed those of the file before.
+/// The files of one element's history, oldest first. Each continues the one before it.
 ///
 /// Values are appended, and the oldest file is removed when its values are dropped. Calls block.
 struct HistoryFiles {
-    /// A file is followed by another when it has an eighth of what the history may have, between these.
+    /// A new file is begun when the last one has an eighth of the history's maximum, within these bounds.
     static let fileByteCounts = 4096...(1 << 20)
-    /// How many numbers a life may give before that is written again, at least.
+    /// The fewest numbers that a mark reserves.
     private static let leastReserve: UInt64 = 256
 
     struct File {
@@ -20,7 +20,7 @@ struct HistoryFiles {
         fileprivate(set) var end: UInt64
         /// The last values that were appended.
         fileprivate var last: HistoryRecords.End?
-        /// Whether nothing may be appended, because it ends with a part of something, or is another file.
+        /// Whether nothing may be appended: the file ends with an incomplete block, or was replaced.
         fileprivate var isClosed = false
 
         init(name: String, byteCount: Int = 0, valueByteCount: Int = 0, end: UInt64) {
@@ -28,25 +28,25 @@ struct HistoryFiles {
         }
     }
 
-    /// What identifies the files among those of all elements; their names begin with it.
+    /// The prefix of the files' names, which identifies the element.
     private let prefix: String
     private let clock: HistoryClock
-    /// How many bytes the values may have.
+    /// The maximum size of the values in bytes.
     private var limit = 0
     private(set) var all: [File] = []
-    /// Of this run of the program; `nil` if it has written nothing.
+    /// The head of this run; `nil` before its first write.
     private var head: HistoryHead?
     /// The number of the next value to write.
     private(set) var next: UInt64 = 1
-    /// The last number that may be given before that is written again, and the same as it is on the disk for certain.
+    /// The highest reserved number: as written, and as synced to the disk.
     private var lastPossible = (written: UInt64(0), synchronised: UInt64(0))
-    /// Microseconds from the clock to those since 1970, as it was written; 0 if that was not known.
+    /// The anchor that was written last: microseconds from the clock to those since 1970; 0 if unknown.
     private var anchor: Int64 = 0
-    /// The number of the next value when the files were forced onto the disk, and the most values that came between.
+    /// The next number at the last sync, and the maximum number of values between two syncs.
     private var lastSync = (next: UInt64(1), most: UInt64(0))
-    /// The files that changed since they were forced onto the disk.
+    /// The files with changes that are not synced yet.
     private var changed: Set<String> = []
-    /// Whether a file was made since it was forced onto the disk which there are.
+    /// Whether a file was created since the directory was synced.
     var hasNewFile = false
 
     init(_ key: ServiceHistories.Key, _ clock: HistoryClock) {
@@ -55,28 +55,30 @@ struct HistoryFiles {
         self.clock = clock
     }
 
-    /// A file that was read, which comes behind those before.
+    /// Adds a file that was read; it follows those added before.
     ///
-    /// - Parameter isCertain: whether it is on the disk. The program that wrote it may have been killed since the machine's start.
+    /// - Parameter isCertain: whether it is surely synced: a program that was killed in this boot may not have done that.
     mutating func add(_ file: File, isCertain: Bool) {
         all.append(file)
-        if !isCertain { changed.insert(file.name) }
+        guard !isCertain else { return }
+        changed.insert(file.name)
+        hasNewFile = true
     }
 
     var byteCount: Int { all.reduce(0) { $0 + $1.byteCount } }
-    /// Whether something waits to be forced onto the disk.
+    /// Whether any change is not synced yet.
     var hasChanges: Bool { head != nil && (hasNewFile || !changed.isEmpty) }
     var isOfThisRun: Bool { head != nil }
 
-    /// Whether more numbers may soon be given than the disk knows of.
+    /// Whether the numbers that are reserved on the disk may run out soon.
     var mustSynchronise: Bool { hasChanges && lastPossible.synchronised < next - 1 + reserve / 2 }
 
-    /// Four times what came in the longest interval.
+    /// Four times the maximum number of values between two syncs.
     private var reserve: UInt64 { max(Self.leastReserve, 4 * max(lastSync.most, next - lastSync.next)) }
 
     // MARK: Writing
 
-    /// Begins a life, or goes on with one that had ended. Before a value is told to anybody, that is to be on the disk.
+    /// Begins a life, or resumes one that had ended. It must be synced before any client gets a value.
     mutating func begin(_ head: HistoryHead, limit: Int, in directory: borrowing ProtectedDirectory)
         throws(SecurityError)
     {
@@ -92,12 +94,12 @@ struct HistoryFiles {
         try write(values.records, values.head, to: directory)
     }
 
-    /// Whether these follow what was written. Otherwise they are of a history that was forgotten meanwhile.
+    /// Whether these continue the written values. Otherwise they belong to a history that was dropped meanwhile.
     func isFollowed(by values: UnwrittenValues) -> Bool { values.records.first >= next }
 
-    /// Appends values, and what has to be said before them.
+    /// Appends values, preceded by a head and a mark where they are needed.
     ///
-    /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
+    /// - Parameter isEnd: whether the life ends here, so that its last number is known.
     private mutating func write(
         _ values: HistoryRecords?, _ head: HistoryHead, isEnd: Bool = false, to directory: borrowing ProtectedDirectory
     ) throws(SecurityError) {
@@ -137,7 +139,7 @@ struct HistoryFiles {
         let bytes = blocks.flatMap { $0.bytes(behind: file.last) }
         var opened = try directory.append(to: file.name)
         guard opened.byteCount == file.byteCount else {
-            // Somebody has removed it, or put another one in its place.
+            // It was removed or replaced by another program.
             file.isClosed = true
             throw SecurityError(
                 .corrupt, "\(directory.path(of: file.name)) is another file than before; another is begun")
@@ -153,12 +155,12 @@ struct HistoryFiles {
         changed.insert(file.name)
     }
 
-    /// Forces onto the disk what was appended.
+    /// Syncs all changes to the disk.
     ///
-    /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
+    /// - Parameter isEnd: whether the life ends here, so that its last number is known.
     mutating func synchronise(_ directory: borrowing ProtectedDirectory, isEnd: Bool) throws(SecurityError) {
         guard let head else { return }
-        // Not so that it is to be done again soon.
+        // Reserves enough numbers that no sync is needed again soon.
         let isShort = hasChanges && lastPossible.written < next - 1 + reserve / 4 * 3
         if isShort, !isEnd { lastPossible.written = 0 }
         try write(nil, head, isEnd: isEnd, to: directory)
@@ -170,8 +172,8 @@ struct HistoryFiles {
         lastSync = (next, max(lastSync.most, next - lastSync.next))
     }
 
-    /// Whether the oldest file is to be removed: its values were dropped, or the others have as much as the history may have.
-    /// What is written beside values counts less, until there is much of it.
+    /// Whether the oldest file should be removed: all its values were dropped, or the other files reach the maximum. Heads and
+    /// marks count only when they take twice as much as the values may.
     func hasTooMany(oldest: UInt64) -> Bool {
         guard all.count > 1, let first = all.first else { return false }
         let valueByteCount = all.reduce(0) { $0 + $1.valueByteCount }
@@ -188,8 +190,8 @@ struct HistoryFiles {
 
     // MARK: Names
 
-    /// Whether that is the name of a file, such as `1-4f2c91d0-00000000000004d2`: the element, what else its values belong to,
-    /// and which of the files it is.
+    /// Whether this is the name of a history's file, such as `1-4f2c91d0-00000000000004d2`: the element's identifier, a hash of
+    /// its name, type and readers, and the file's number.
     static func isFile(_ name: String) -> Bool {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         return parts.count == 3 && Int8(parts[0]) != nil && parts[1].count == 8 && UInt64(parts[1], radix: 16) != nil
@@ -204,20 +206,20 @@ struct HistoryFiles {
     }
 }
 
-/// Values that files lack.
+/// Values that are not written yet.
 struct UnwrittenValues {
     let head: HistoryHead
-    /// How many bytes the element's history may have.
+    /// The maximum size of the element's history in bytes.
     let limit: Int
     /// The number of the oldest value that is kept.
     let oldest: UInt64
     let records: HistoryRecords
 }
 
-/// A life of a history whose values are to follow.
+/// A life that begins, before its first value.
 struct HistoryBeginningLife {
     let head: HistoryHead
-    /// How many bytes the history may have.
+    /// The maximum size of the history in bytes.
     let limit: Int
     /// The number of the oldest value that is kept.
     let oldest: UInt64

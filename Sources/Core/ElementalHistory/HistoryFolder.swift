@@ -2,21 +2,22 @@ internal import ElementalSecurity
 internal import ElementalWire
 import Support
 
-/// The folder with the files of a service's histories. Calls block: they belong on a thread that may.
+/// The folder with the files of a service's histories. Calls block, so call them from a thread of their own.
 struct HistoryFolder: ~Copyable {
-    /// A file that is longer was not written here.
+    /// A longer file was not written by this program.
     private static let maximumFileByteCount = 4 << 20
-    /// The most elements, of all that the service ever had.
+    /// The maximum number of elements with files, including those that the service no longer has.
     private static let maximumElementCount = 512
 
-    /// The name of a file that is there while the files bound all numbers that were given. It can be removed from a full disk.
+    /// A marker file that exists while every assigned number is reserved in the files. A full disk still lets it be removed.
     private static let boundedName = "bounded"
 
     private let directory: ProtectedDirectory
     private let lock: FileLock
     private let clock: HistoryClock
     private var elements: [ServiceHistories.Key: HistoryFiles] = [:]
-    private var isBounded = false
+    /// Whether the marker exists; `nil` if unknown.
+    private var isBounded: Bool?
 
     /// Opens the folder, or creates it.
     init(_ path: String, _ clock: HistoryClock) throws(SecurityError) {
@@ -43,10 +44,10 @@ struct HistoryFolder: ~Copyable {
         self.clock = clock
     }
 
-    /// Whether values wait to be forced onto the disk.
+    /// Whether any change is not synced yet.
     var hasChanges: Bool { elements.values.contains(where: \.hasChanges) }
 
-    /// Whether they must not wait until it is time.
+    /// Whether a sync is needed before its interval has passed.
     var mustSynchronise: Bool { elements.values.contains(where: \.mustSynchronise) }
 
     // MARK: Reading
@@ -55,12 +56,13 @@ struct HistoryFolder: ~Copyable {
     ///
     /// - Throws: ``SecurityError/Code/corrupt`` if a newer version of this program wrote one.
     mutating func read() throws(SecurityError) -> [ServiceHistories.Key: HistoryLog] {
-        // An autoclosure cannot use that of what is not copied.
+        // An autoclosure cannot capture a property of a noncopyable value.
         let clock = clock
         let names = try directory.names()
-        isBounded = names.contains(Self.boundedName)
+        let isBounded = names.contains(Self.boundedName)
+        self.isBounded = isBounded
         var logs: [ServiceHistories.Key: HistoryLog] = [:]
-        // One element after the other, so that no more than its files are in memory.
+        // One element at a time, so that only its files are in memory.
         for (_, names) in Dictionary(grouping: names.filter(HistoryFiles.isFile).sorted(), by: { $0.dropLast(16) }) {
             var blocks: [ServiceHistories.Key: [HistoryBlock]] = [:]
             for name in names {
@@ -78,7 +80,7 @@ struct HistoryFolder: ~Copyable {
         return logs
     }
 
-    /// Reads a file, and shortens it where its end is damaged; `nil` if it has nothing.
+    /// Reads a file and truncates a damaged end; `nil` if it has no intact block.
     private func read(_ name: String) throws(SecurityError) -> ([HistoryBlock], HistoryFiles.File)? {
         var bytes: [UInt8]?
         do throws(SecurityError) {
@@ -95,7 +97,7 @@ struct HistoryFolder: ~Copyable {
                     + "(elemental history clear)")
         }
         if content.blocks.isEmpty {
-            // The power failed when it was made, or it is somebody else's.
+            // The power failed while it was created, or another program wrote it.
             if try directory.append(to: name).byteCount == 0 {
                 try directory.remove(name)
             } else {
@@ -124,7 +126,7 @@ struct HistoryFolder: ~Copyable {
 
     // MARK: Writing
 
-    /// Begins a life, or goes on with one that had ended.
+    /// Begins a life, or resumes one that had ended.
     mutating func begin(_ life: HistoryBeginningLife) throws(SecurityError) {
         let key = life.head.key
         guard elements[key] != nil || elements.count < Self.maximumElementCount else { return }
@@ -157,7 +159,7 @@ struct HistoryFolder: ~Copyable {
         try body(&files, directory)
     }
 
-    /// Removes the oldest file of the longest history while all together are too long.
+    /// Removes the oldest file of the largest history while all files exceed the maximum.
     private mutating func trim() throws(SecurityError) {
         while elements.values.reduce(0, { $0 + $1.byteCount }) > ServiceHistories.maximumByteCount,
             let longest = elements.filter({ $1.all.count > 1 || !$1.isOfThisRun && !$1.all.isEmpty })
@@ -169,9 +171,9 @@ struct HistoryFolder: ~Copyable {
         }
     }
 
-    /// Forces onto the disk what was appended.
+    /// Syncs all changes to the disk.
     ///
-    /// - Parameter isEnd: whether no value follows for now, so that it is known how many there were.
+    /// - Parameter isEnd: whether the lives end here, so that their last numbers are known.
     mutating func synchronise(isEnd: Bool = false) throws(SecurityError) {
         var failure: SecurityError?
         for key in Array(elements.keys) {
@@ -180,7 +182,7 @@ struct HistoryFolder: ~Copyable {
                     try files.synchronise(directory, isEnd: isEnd)
                 }
             } catch {
-                // Others are not to be lost because of that.
+                // The other elements are synced all the same.
                 failure = failure ?? error
             }
         }
@@ -191,7 +193,7 @@ struct HistoryFolder: ~Copyable {
         if let failure { throw failure }
     }
 
-    /// Tells the next start whether files may lack numbers that were given, beyond those that they reserve.
+    /// Notes for the next start whether every assigned number is reserved in the files.
     mutating func note(isBounded: Bool) {
         guard isBounded != self.isBounded, !isBounded || !hasChanges else { return }
         do throws(SecurityError) {
@@ -203,13 +205,14 @@ struct HistoryFolder: ~Copyable {
             }
             self.isBounded = isBounded
         } catch {
-            // It is tried again with the next values.
+            // It is retried with the next values.
+            self.isBounded = nil
         }
     }
 
     /// Removes the histories of an element, or of all.
     ///
-    /// - Returns: the names of the elements, and how many bytes they had.
+    /// - Returns: the elements' names, and how many bytes their files had.
     mutating func clear(_ element: String?) throws(SecurityError) -> [String: Int] {
         var cleared: [String: Int] = [:]
         for (key, files) in elements where element == nil || key.name == element {
@@ -222,7 +225,7 @@ struct HistoryFolder: ~Copyable {
         return cleared
     }
 
-    /// Removes all files, also those that cannot be read.
+    /// Removes all files, including unreadable ones.
     func removeAll() throws(SecurityError) {
         for name in try directory.names() where HistoryFiles.isFile(name) || name.hasSuffix(".damaged") {
             try directory.unlink(name)

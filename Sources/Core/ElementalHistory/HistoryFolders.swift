@@ -2,10 +2,9 @@ package import ElementalSecurity
 import NIOPosix
 
 extension ServiceHistories {
-    /// Checks that a service has files, or that there is room for those of another service. For services whose names peers
-    /// choose.
+    /// Checks that a service already has files, or that another service may get some. For services whose names peers choose.
     ///
-    /// - Parameter maximumCount: the most services with files beside which another one gets some.
+    /// - Parameter maximumCount: the maximum number of services with files.
     /// - Throws: ``SecurityError`` with the code ``SecurityError/Code/full`` if there is no room.
     package static func checkRoom(
         for service: String, directory: String?, maximumCount: Int

@@ -1,11 +1,11 @@
 internal import ElementalWire
 
 extension HistoryLog {
-    /// The values of files, and behind them a new life.
+    /// Restores the values of files and begins a new life behind them.
     ///
     /// - Parameters:
-    ///   - blocks: those of the files, one after the other.
-    ///   - isBounded: whether the last life gave no numbers beyond those that the files reserve.
+    ///   - blocks: the blocks of all files, in order.
+    ///   - isBounded: whether the last life assigned only numbers that are reserved in the files.
     init(restoring blocks: [HistoryBlock], isBounded: Bool, by clock: HistoryClock) {
         self.init(HistoryLimits(byteCount: ServiceHistories.maximumByteCount))
         let times = RestoredTimes(blocks, clock)
@@ -20,7 +20,7 @@ extension HistoryLog {
                 use(wallTimes: !times.isOfThisStart(head))
             case .mark(let number, _): note(lastPossible: number)
             case .values(let records):
-                // Of a file that was put back beside newer ones.
+                // The file was restored from a backup beside newer ones.
                 guard let current, records.first >= next else { continue }
                 skip(to: records.first)
                 records.forEach { header, value in
@@ -30,7 +30,7 @@ extension HistoryLog {
                 }
             }
         }
-        // A client's position may be far behind it, so that what is left is still too much to be a bound.
+        // Twice, because a client may have received many of the lost values: the rest must still count as unbounded.
         if !isBounded { note(lastPossible: lastPossible + 2 * Self.unboundedCount) }
         begin(HistoryLife(), at: lastPossible + 1, isContinuation: lastPossible == next - 1)
         use(wallTimes: false)
@@ -42,7 +42,7 @@ private struct RestoredTimes {
     private let start: [UInt8]
     private let now: Int64
     private let anchor: Int64
-    /// Microseconds from the clock of each start of the machine to those since 1970. The newest is known best.
+    /// For each boot the microseconds from its clock to those since 1970, as it was written last.
     private var anchors: [[UInt8]: Int64] = [:]
 
     init(_ blocks: [HistoryBlock], _ clock: HistoryClock) {
@@ -59,13 +59,13 @@ private struct RestoredTimes {
 
     func isOfThisStart(_ head: HistoryHead) -> Bool { head.start == start }
 
-    /// Of an earlier start in microseconds since 1970.
+    /// The time of measurement; for an earlier boot in microseconds since 1970.
     func measured(_ time: Int64, _ head: HistoryHead) -> Int64 {
         if isOfThisStart(head) || time == HistoryAnswer.unknownTime { return time }
         return anchors[head.start].map { time &+ $0 } ?? HistoryAnswer.unknownTime
     }
 
-    /// In milliseconds of this machine's clock; now if it is not known when that was.
+    /// When the value was kept, in milliseconds of this boot's clock; now if unknown.
     func kept(_ time: Int64, _ head: HistoryHead) -> Int64 {
         if isOfThisStart(head) { return min(time, now) }
         guard anchor != 0, let then = anchors[head.start] else { return now }

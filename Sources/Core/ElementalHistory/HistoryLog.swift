@@ -3,33 +3,33 @@ import Support
 
 /// The values of one element that a service keeps, oldest first.
 ///
-/// Numbers are given in order, and go on when the service's program is started anew, which begins another life. Behind a crash
-/// some are left out: it is not known which the earlier life gave to values that were lost.
+/// Values are numbered consecutively. Each run of the service's program is a life and continues the numbers of the one before;
+/// after a crash it skips the numbers that the earlier life may have assigned to lost values.
 ///
-/// Adding a value costs a copy and mostly no allocation. A value is found by its segment and by going through that. No sockets,
-/// no files, no clock.
+/// Adding a value copies it and rarely allocates. A lookup finds the segment by bisection and then walks fewer than 64 values.
+/// Uses no sockets, no files and no clock.
 package struct HistoryLog {
     private static let segmentByteCount = 64 * 1024
-    /// The most segments. Only a program that is started anew for every few values has so many.
+    /// The maximum number of segments. Only a program that restarts every few values reaches it.
     private static let maximumSegmentCount = 4096
 
-    /// A gap with more values has no bound that tells anything.
+    /// A gap of more values is reported as unbounded.
     static let unboundedCount: UInt64 = 1 << 31
 
-    /// How many lives are remembered whose values are gone.
+    /// How many lives without values are remembered.
     private static let rememberedLifeCount = 16
 
-    /// Numbers that one run of the service's program gave.
+    /// The numbers that one run of the service's program assigned.
     private struct Life {
         let id: HistoryLife
         let first: UInt64
-        /// Whether the life before has given all numbers below ``first`` to values.
+        /// Whether the previous life assigned every number below ``first``.
         let isContinuation: Bool
-        /// The last number that it may have given.
+        /// The highest number that it may have assigned.
         var last: UInt64
     }
 
-    package var limits: HistoryLimits
+    package var limits: HistoryLimits { didSet { updateExpiry() } }
     /// Oldest first; the last one is the current.
     private var lives: [Life]
     private var segments: [HistorySegment] = []
@@ -43,11 +43,11 @@ package struct HistoryLog {
     private var count = 0
     /// The bytes of the values that are kept, with their headers.
     package private(set) var byteCount = 0
-    /// When the oldest value has been kept for long enough.
+    /// When the oldest value expires.
     private var expiry = Int64.max
-    /// Of the values that are added.
+    /// Whether the times of added values are microseconds since 1970.
     private var hasWallTimes = false
-    /// How many bytes more the last segment takes, and until when; none if the next value does not belong to it.
+    /// How many more bytes the last segment accepts, and until when; none if the next value needs another segment.
     private var room = (byteCount: 0, end: Int64(0))
 
     /// A history without values.
@@ -94,11 +94,11 @@ package struct HistoryLog {
 
     // MARK: Lives
 
-    /// Begins another life, whose values follow.
+    /// Begins another life.
     ///
     /// - Parameters:
     ///   - first: the number of its first value; smaller ones than ``next`` are raised to that.
-    ///   - isContinuation: whether the life before has given all smaller numbers to values.
+    ///   - isContinuation: whether the previous life assigned every smaller number.
     package mutating func begin(_ life: HistoryLife, at first: UInt64, isContinuation: Bool) {
         skip(to: first)
         lives[lives.endIndex - 1].last = next - 1
@@ -107,7 +107,7 @@ package struct HistoryLog {
         forgetLives()
     }
 
-    /// Leaves out numbers that the current life gave to values that were lost.
+    /// Skips numbers that the current life assigned to lost values.
     package mutating func skip(to number: UInt64) {
         guard number > next else { return }
         next = number
@@ -115,10 +115,10 @@ package struct HistoryLog {
         if segments.isEmpty { oldest = next }
     }
 
-    /// The current life may have given numbers up to this one.
+    /// Notes the highest number that the current life may have assigned.
     package mutating func note(lastPossible number: UInt64) { lives[lives.endIndex - 1].last = number }
 
-    /// The last number that the current life may have given.
+    /// The highest number that the current life may have assigned.
     package var lastPossible: UInt64 { max(lives[lives.endIndex - 1].last, next - 1) }
 
     /// Whether the times of the values that follow are microseconds since 1970.
@@ -129,13 +129,14 @@ package struct HistoryLog {
 
     private mutating func forgetLives() {
         while lives.count > Self.maximumSegmentCount {
-            // Otherwise a client that had them would get them again.
+            // Otherwise a client with a position in this life would get its values again.
             dropSegments(segments.prefix { $0.life == lives[0].id }.count)
             if lives.count > Self.maximumSegmentCount { lives.removeFirst() }
         }
-        // A life is known as long as a value of one before it, or of its own, may come again.
+        // A life is remembered while values of it, or of an earlier one, are kept.
         let first = segments.first?.first ?? next
-        while lives.count > Self.rememberedLifeCount, lives[1].first < first { lives.removeFirst() }
+        let later = lives.dropFirst().prefix { $0.first < first }.count
+        lives.removeFirst(max(0, min(later, lives.count - Self.rememberedLifeCount)))
     }
 
     // MARK: Dropping
@@ -150,7 +151,7 @@ package struct HistoryLog {
 
     private var isTooMany: Bool { limits.count.map { count > $0 } ?? false }
 
-    /// Drops all values; their numbers are not given again.
+    /// Drops all values; their numbers are not assigned again.
     mutating func dropAll() { dropSegments(segments.count) }
 
     package mutating func dropOldest() {
@@ -222,9 +223,9 @@ extension HistoryLog {
         guard let index = lives.firstIndex(where: { $0.id == position.life }) else { return nil }
         let life = lives[index]
         let last = index == lives.count - 1 ? next - 1 : life.last
-        // Behind no value of its own is the place where a client waits that has all of the life before.
+        // A client that has all values of the previous life waits behind no value of this one.
         guard position.number <= last, position.number + 1 >= life.first else { return nil }
-        // Of a value that was dropped nothing is known. A restored backup has others.
+        // The check of a dropped value is unknown. A restored backup has other values under the same numbers.
         if position.check != 0, let check = check(of: position.number), check != position.check { return nil }
         return index
     }
@@ -236,11 +237,11 @@ extension HistoryLog {
         var answer = HistoryAnswer(token: token, life: life, first: next, next: next, values: [])
         let (position, life): (HistoryPosition?, Int?) =
             if case .position(let position) = start { (position, self.life(of: position)) } else { (nil, nil) }
-        // A client with a position of another history gets all that there is.
+        // A client with an unknown position gets everything.
         let number = life.flatMap { _ in position.map { $0.number + 1 } } ?? number(behind: start, anchor)
         fill(&answer, from: number, anchor)
         if answer.values.isEmpty { answer.check = end.check }
-        // Values that were too long are passed over.
+        // Values that were too long are skipped.
         let skipped = answer.first - number
         answer.gap =
             switch start {
@@ -285,7 +286,7 @@ extension HistoryLog {
         let start = max(start, oldest)
         for segment in segments[index(of: start)...] {
             segment.forEach(from: start) { number, header, value in
-                // One that was too long ends the answer, or is in front of it.
+                // A value that was too long ends the answer, unless the answer is still empty.
                 guard let value else { return answer.values.isEmpty }
                 if answer.values.isEmpty { (answer.life, answer.first) = (segment.life, number) }
                 let size = HistoryAnswer.valueHeaderByteCount + value.count
@@ -305,17 +306,17 @@ extension HistoryLog {
         return Self.gap(isKnown ? missing : nil, atMost: missing)
     }
 
-    /// How many values may be missing in front of a number, of the time that was asked for.
+    /// The maximum number of values that may be missing before a number, within the requested time.
     private func missing(before number: UInt64) -> UInt64 {
         guard number > oldest, let segment = segments.last(where: { $0.first < number }) else { return number - 1 }
         return number - min(segment.end, number)
     }
 
     private static func gap(_ count: UInt64?, atMost most: UInt64) -> HistoryGap? {
-        most > 0 ? HistoryGap(count: count, maximumCount: most < unboundedCount ? most : nil) : nil
+        most > 0 ? HistoryGap(count: count, maximumCount: count ?? (most < unboundedCount ? most : nil)) : nil
     }
 
-    /// Values for a file from a number on: at most a segment.
+    /// The values from a number on that are to be written to a file: at most one segment.
     func unwritten(from number: UInt64, _ key: ServiceHistories.Key, start: [UInt8]) -> UnwrittenValues? {
         let from = max(number, oldest, lives[lives.endIndex - 1].first)
         guard let segment = segments[index(of: from)...].first else { return nil }
@@ -327,7 +328,7 @@ extension HistoryLog {
             head: head(key, start: start), limit: limits.byteCount, oldest: oldest, records: records)
     }
 
-    /// The current life, which files are to have before it has values.
+    /// The current life, to be written before its first value.
     func beginning(_ key: ServiceHistories.Key, start: [UInt8]) -> HistoryBeginningLife {
         HistoryBeginningLife(head: head(key, start: start), limit: limits.byteCount, oldest: oldest)
     }

@@ -1,10 +1,10 @@
 internal import ElementalWire
 
-/// The header of a history's value, in memory and in files: `time Int64 · kept UInt32, in milliseconds since the segment began ·
-/// length UInt32`.
+/// The header of a history's value, in memory and in files: `time Int64 · kept UInt32 · length UInt32`, where `kept` is in
+/// milliseconds since the segment began.
 struct HistoryHeader {
     static let byteCount = 16
-    /// The length of a value that is too long to be kept: no bytes follow.
+    /// The length field of a value that was too long to be kept; it has no bytes.
     private static let omitted = UInt32.max
 
     /// When it was measured, in microseconds.
@@ -42,7 +42,7 @@ struct HistorySegment {
     let hasWallTimes: Bool
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
-    /// Where every 64th value begins, so that one is found by going through few.
+    /// The offset of every 64th value, so that finding one walks few others.
     private var offsets: [UInt32] = []
     private static let stride = 64
     private(set) var latestTime = Int64.min
@@ -71,7 +71,7 @@ struct HistorySegment {
 
     func header(at offset: Int) -> HistoryHeader { bytes.withUnsafeBytes { HistoryHeader($0, at: offset) } }
 
-    /// Where a value begins that is one of these.
+    /// The offset of a value of this segment.
     func offset(of number: UInt64) -> Int {
         let (mark, rest) = Int(number - first).quotientAndRemainder(dividingBy: Self.stride)
         return (0..<rest).reduce(Int(offsets[mark])) { offset, _ in offset + header(at: offset).size }

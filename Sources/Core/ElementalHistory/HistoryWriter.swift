@@ -4,8 +4,8 @@ import Support
 
 /// Writes a service's histories into files, on a thread of its own.
 ///
-/// Values are written a moment after they came, all that came meanwhile at once, and forced onto the disk once in an interval, or
-/// earlier when more come than ever before. While no values come it does nothing.
+/// Values are collected for a moment and written together, and synced once in an interval, or earlier when they come faster
+/// than ever before. While no values come it does nothing.
 final class HistoryWriter: Sendable {
     /// How long a value waits for others.
     private static let delay = Duration.milliseconds(200)
@@ -19,19 +19,21 @@ final class HistoryWriter: Sendable {
     }
 
     private struct State {
-        /// Whether values will be written in a moment.
+        /// Whether a write of values is scheduled.
         var isArmed = false
-        /// Whether something is to be done later, even if no value comes. A value does not wait for that.
+        /// Whether a sync or a retry is scheduled. Values do not wait for it.
         var isArmedForLater = false
         var source: Source?
         var failureHandler: (@Sendable (SecurityError?) -> Void)?
         var failure: SecurityError?
     }
 
-    /// What belongs to the thread.
-    // Unchecked because only work that was submitted to the thread touches it, which runs one after the other.
+    /// The state that belongs to the thread.
+    // Unchecked because only work on the thread touches it, one piece at a time.
     private final class OnThread: @unchecked Sendable {
         var folder: HistoryFolder
+        /// The lives that could not be begun yet.
+        var lives: [HistoryBeginningLife] = []
         /// The number of the next value of each element.
         var next: [ServiceHistories.Key: UInt64] = [:]
         var lastSync: ContinuousClock.Instant?
@@ -70,26 +72,6 @@ final class HistoryWriter: Sendable {
         }
     }
 
-    /// - Returns: why that cannot be written. It is tried again with the first values.
-    private static func begin(
-        _ lives: [HistoryBeginningLife], in folder: inout HistoryFolder
-    ) -> SecurityError? {
-        var failure: SecurityError?
-        for life in lives {
-            do throws(SecurityError) {
-                try folder.begin(life)
-            } catch {
-                failure = failure ?? error
-            }
-        }
-        do throws(SecurityError) {
-            try folder.synchronise()
-        } catch {
-            failure = failure ?? error
-        }
-        return failure
-    }
-
     private init(_ thread: any HistoryThread, _ onThread: OnThread, _ interval: Duration, _ retryInterval: Duration) {
         (self.thread, self.onThread, self.interval, self.retryInterval) = (thread, onThread, interval, retryInterval)
     }
@@ -106,10 +88,10 @@ final class HistoryWriter: Sendable {
         if let failure { handler(failure) }
     }
 
-    /// There is a value.
+    /// Schedules a write, because there is a value.
     func wake() { arm(\.isArmed, in: Self.delay) }
 
-    /// Does what there is to do after a while, unless that is on its way.
+    /// Schedules a run, unless one is scheduled.
     private func arm(_ flag: WritableKeyPath<State, Bool> & Sendable, in delay: Duration) {
         let mustArm = state.withLock { state in
             defer { state[keyPath: flag] = true }
@@ -122,20 +104,22 @@ final class HistoryWriter: Sendable {
         }
     }
 
-    /// Writes everything and waits until it is on the disk.
+    /// Writes everything and waits until it is synced.
     ///
-    /// - Returns: why it is not.
+    /// - Returns: the failure, if any.
     func finish() async -> SecurityError? {
         await withCheckedContinuation { continuation in
-            thread.submit { continuation.resume(returning: self.write(isEnd: true)) }
+            thread.submit { continuation.resume(returning: self.write(isEnd: true, mustSynchronise: true)) }
         }
     }
 
-    /// Begins the lives of histories, or goes on with those that had ended, and waits until that is on the disk.
+    /// Begins the lives of histories, or resumes those that had ended, and waits until they are synced.
     func begin(_ lives: [HistoryBeginningLife]) async {
         await withCheckedContinuation { continuation in
             thread.submit {
-                self.settle(Self.begin(lives, in: &self.onThread.folder))
+                self.onThread.lives = lives
+                self.write(mustSynchronise: true)
+                self.plan()
                 continuation.resume()
             }
         }
@@ -146,7 +130,13 @@ final class HistoryWriter: Sendable {
     private func run() {
         let now = ContinuousClock.now
         if let time = onThread.nextTry, time > now { return again(in: time - now) }
-        write(isEnd: false)
+        write()
+        plan()
+    }
+
+    /// Schedules a retry or the next sync, if one is needed.
+    private func plan() {
+        let now = ContinuousClock.now
         if let time = onThread.nextTry {
             again(in: time - now)
         } else if onThread.folder.hasChanges, let last = onThread.lastSync {
@@ -154,22 +144,25 @@ final class HistoryWriter: Sendable {
         }
     }
 
-    /// Even if no value comes.
+    /// Schedules a sync or a retry, which needs no value.
     private func again(in delay: Duration) { arm(\.isArmedForLater, in: max(delay, Self.delay)) }
 
     @discardableResult
-    private func write(isEnd: Bool) -> SecurityError? {
+    private func write(isEnd: Bool = false, mustSynchronise: Bool = false) -> SecurityError? {
         var failure: SecurityError?
-        do throws(SecurityError) {
-            try writeValues()
-        } catch {
-            failure = error
+        // What can be written is written even if other things cannot.
+        let steps: [() throws(SecurityError) -> Void] = [beginLives, writeValues]
+        for step in steps {
+            do throws(SecurityError) {
+                try step()
+            } catch {
+                failure = failure ?? error
+            }
         }
-        // What was written is not to be lost because other values cannot be.
         do throws(SecurityError) {
             let now = ContinuousClock.now
             let isTime = onThread.lastSync.map { now - $0 >= interval } ?? true
-            if isEnd || isTime && onThread.folder.hasChanges || onThread.folder.mustSynchronise {
+            if mustSynchronise || isTime && onThread.folder.hasChanges || onThread.folder.mustSynchronise {
                 onThread.lastSync = now
                 try onThread.folder.synchronise(isEnd: isEnd && failure == nil)
             }
@@ -180,18 +173,33 @@ final class HistoryWriter: Sendable {
         return failure
     }
 
-    /// Tells what cannot be written, and tries again later.
+    /// Reports a failure and schedules a retry.
     private func settle(_ failure: SecurityError?) {
         onThread.folder.note(isBounded: failure == nil)
         onThread.nextTry = failure.map { _ in ContinuousClock.now + retryInterval }
         report(failure)
     }
 
-    /// Those that there are now: the ones that come meanwhile are written later.
+    /// Begins the lives that are to be begun. Those that fail are retried by the next run.
+    private func beginLives() throws(SecurityError) {
+        var failure: SecurityError?
+        onThread.lives.removeAll { life in
+            do throws(SecurityError) {
+                try onThread.folder.begin(life)
+                return true
+            } catch {
+                failure = failure ?? error
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Writes the values that there are now; later ones are written by the next run.
     private func writeValues() throws(SecurityError) {
         guard let source = state.withLock({ $0.source }) else { return }
         let ends = source.ends()
-        // A service may have other elements again and again.
+        // A service may replace its elements often.
         if onThread.next.count > ends.count { onThread.next = onThread.next.filter { ends[$0.key] != nil } }
         var failure: SecurityError?
         for (key, end) in ends {
@@ -201,7 +209,7 @@ final class HistoryWriter: Sendable {
                     onThread.next[key] = values.records.end
                 }
             } catch {
-                // Those of others are written.
+                // The values of other elements are written.
                 failure = failure ?? error
             }
         }

@@ -61,7 +61,8 @@ extension HistoryPosition {
 public struct HistoryGap: Sendable, Hashable {
     /// How many; `nil` if that is not known.
     public let count: UInt64?
-    /// The most that it can be; `nil` if that is not known either, because the position is not of this history.
+    /// The maximum; `nil` if that is not known either: the position is not of this history, or the service was killed while it
+    /// could not write its files.
     public let maximumCount: UInt64?
 
     package init(count: UInt64?, maximumCount: UInt64?) {

@@ -2,7 +2,7 @@ public import Elemental
 import NIOCore
 import Support
 
-/// What a gateway keeps of the values of devices, which have no memory for them.
+/// Histories that a gateway keeps for its devices, which have no memory for them.
 ///
 /// Each element that clients can read gets times and a history: a value is stamped when it arrives on the line.
 ///
@@ -16,9 +16,9 @@ public struct DeviceHistories: Sendable {
         case files(directory: String?, interval: Duration)
     }
 
-    /// The most folders beside which a device gets another one. A device may say another name each time.
+    /// The maximum number of folders. A device may use another name each time.
     static let maximumFolderCount = 64
-    /// How often to wait for the lock of a folder. A service that has just been withdrawn has it for a moment.
+    /// How often to try to lock a folder, which a service that has just been withdrawn holds for a moment.
     private static let attemptCount = 3
 
     /// The limits of each element.
@@ -51,7 +51,7 @@ public struct DeviceHistories: Sendable {
     /// The elements as the service has them.
     func elements(of device: ElementCatalogue) -> ElementCatalogue {
         let kept = device.map { $0.access.contains(.read) ? $0.withTimesAndHistory(limits) : $0 }
-        // Nothing was changed that a catalogue checks.
+        // The changes do not affect what a catalogue checks.
         return (try? ElementCatalogue(kept)) ?? device
     }
 
@@ -87,7 +87,7 @@ public struct DeviceHistories: Sendable {
             }
         }
         let text = "\(service)-\(displayName)"
-        // With a hyphen in it the end of the service's name would not be known.
+        // A hyphen in the service's name would make the folder's name ambiguous.
         if text.utf8.count <= 63, text.utf8.allSatisfy(isPlain), !service.contains("-") { return text }
         let plain = text.utf8.prefix(54).map { isPlain($0) ? $0 : UInt8(ascii: "_") }
         let digits = String("\(service)/\(displayName)".utf8.fnv1a, radix: 16)

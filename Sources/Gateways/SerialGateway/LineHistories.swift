@@ -4,7 +4,7 @@ import NIOCore
 
 /// The histories of the device on a line. Used on the line's event loop only.
 ///
-/// They are opened when a device has said its names, one after the other, and closed when another one has its service.
+/// They are opened one at a time when a device has introduced itself, and replaced when another device does.
 final class LineHistories {
     private struct Wish {
         let folder: String
@@ -44,7 +44,7 @@ final class LineHistories {
         openNext()
     }
 
-    /// Closes them; a service that still runs has its own until it ends.
+    /// Closes them; a service that still runs keeps its own until it ends.
     func stop() {
         timer?.cancel()
         wish = nil
@@ -65,13 +65,17 @@ final class LineHistories {
 
     private func opened(_ folder: String, _ histories: ServiceHistories, _ failure: SecurityError?) {
         isOpening = false
-        guard let wish else { return }
+        guard let wish else {
+            // Too late for this publication of the device, and in time for the next.
+            if current?.folder == folder { current = (folder, histories) }
+            return
+        }
         current = (folder, histories)
         guard wish.folder == folder else { return openNext() }
         end(wish, failure)
     }
 
-    /// A disk may never answer, and a device is not to wait for that.
+    /// Keeps the values in memory, because the disk may never answer.
     private func giveUp() {
         guard let wish else { return }
         current = (wish.folder, ServiceHistories())
@@ -86,7 +90,7 @@ final class LineHistories {
     }
 }
 
-/// What a device says while its histories are opened, with the time.
+/// Values that a device sends while its histories are opened, with their times.
 struct EarlyValues {
     static let maximumByteCount = 64 * 1024
 

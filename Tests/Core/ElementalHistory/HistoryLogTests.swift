@@ -119,6 +119,15 @@ struct HistoryLogTests {
         #expect(dropped.first == 9901 && dropped.gap == HistoryGap(count: 9895, maximumCount: 9895))
     }
 
+    @Test("a limit that is set later drops what was kept for longer")
+    func laterLimit() {
+        var log = HistoryLog(HistoryLimits())
+        for number in 1...3 { Self.append(number, to: &log, now: Int64(number) * 1000) }
+        log.limits = HistoryLimits(seconds: 10)
+        log.trim(now: 12_500)
+        #expect(log.oldest == 3)
+    }
+
     @Test("what was kept for longer than the limit is dropped")
     func seconds() {
         var log = HistoryLog(HistoryLimits(seconds: 60))

@@ -45,6 +45,31 @@ struct HistoryWriterTests {
         return blocks.reduce(nil) { if case .values(let records) = $1 { records.end } else { $0 } }
     }
 
+    /// The highest number that a file reserves.
+    private func writtenMark(_ file: String) throws -> UInt64? {
+        HistoryBlock.read(Array(try Data(contentsOf: URL(fileURLWithPath: file)))).blocks
+            .reduce(nil) { if case .mark(let number, _) = $1 { number } else { $0 } }
+    }
+
+    /// An element's file that cannot be written: a symbolic link in its place is not followed. There is a file at any moment, so
+    /// that the writer does not create one.
+    private struct Blocked {
+        let file: String
+        let kept: String
+
+        init(_ element: Int, _ folder: String) throws {
+            let path = folder + "/history/weather"
+            let names = try FileManager.default.contentsOfDirectory(atPath: path)
+            file = path + "/" + (try #require(names.first { $0.hasPrefix("\(element)-") }))
+            kept = folder + "/kept"
+            try FileManager.default.linkItem(atPath: file, toPath: kept)
+            try FileManager.default.createSymbolicLink(atPath: kept + ".link", withDestinationPath: kept)
+            try #require(rename(kept + ".link", file) == 0)
+        }
+
+        func end() throws { try #require(rename(kept, file) == 0) }
+    }
+
     @Test("values are written soon without being asked for, and the next program has them")
     func writes() async throws {
         try await withFolder { folder in
@@ -69,11 +94,7 @@ struct HistoryWriterTests {
                 let histories = try await open(folder)
                 let failures = Transcript<SecurityError?>()
                 histories.onFailure { failures.add($0) }
-                // A link in the place of the file is not followed.
-                let name = try #require(try files(folder).first { $0.hasPrefix("1-") })
-                let (file, kept) = (folder + "/history/weather/" + name, folder + "/kept")
-                try FileManager.default.moveItem(atPath: file, toPath: kept)
-                try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: kept)
+                let blocked = try Blocked(1, folder)
                 append(1, to: histories)
                 #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
                 append(2, to: histories)
@@ -81,8 +102,7 @@ struct HistoryWriterTests {
                 // Another element is written all the same.
                 [7].withUnsafeBytes { histories.append(Self.text.id, $0, at: nil) }
                 try await eventually("the other is written") { try writtenEnd(of: 2, folder) == 2 }
-                try FileManager.default.removeItem(atPath: file)
-                try FileManager.default.moveItem(atPath: kept, toPath: file)
+                try blocked.end()
                 let isOver = try await failures.next("its end") { _ in true }
                 #expect(isOver == nil)
                 #expect(await histories.synchronise() == nil)
@@ -99,15 +119,13 @@ struct HistoryWriterTests {
     func crash() async throws {
         try await withFolder { folder in
             let clients: [HistoryPosition]
-            let file: String
+            let blocked: Blocked
             do {
                 let histories = try await open(folder)
                 for value in 1...10 as ClosedRange<UInt64> { append(value, to: histories) }
                 #expect(await histories.synchronise() == nil)
                 let before = try answer(histories, .newest(1))
-                file = folder + "/history/weather/" + (try #require(try files(folder).first { $0.hasPrefix("1-") }))
-                try FileManager.default.moveItem(atPath: file, toPath: folder + "/kept")
-                try FileManager.default.createSymbolicLink(atPath: file, withDestinationPath: folder + "/kept")
+                blocked = try Blocked(1, folder)
                 let failures = Transcript<SecurityError?>()
                 histories.onFailure { failures.add($0) }
                 // More than the files have reserved.
@@ -115,8 +133,7 @@ struct HistoryWriterTests {
                 #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
                 clients = [10, 2000, 3000].map { HistoryPosition(life: before.life, number: $0, check: 0) }
             }
-            try FileManager.default.removeItem(atPath: file)
-            try FileManager.default.moveItem(atPath: folder + "/kept", toPath: file)
+            try blocked.end()
             // Twice: the second program knows it from the files.
             for value in [3001, 3002] as [UInt64] {
                 let histories = try await open(folder)
@@ -130,6 +147,24 @@ struct HistoryWriterTests {
                 }
                 #expect(await histories.synchronise() == nil)
             }
+        }
+    }
+
+    @Test("a life that could not be begun is begun when that works again, without a value")
+    func lateBeginning() async throws {
+        try await withFolder { folder in
+            let histories = try await open(folder)
+            #expect(await histories.synchronise() == nil)
+            let blocked = try Blocked(2, folder)
+            #expect(try writtenMark(blocked.kept) == 0)
+            let failures = Transcript<SecurityError?>()
+            histories.onFailure { failures.add($0) }
+            await histories.begin()
+            #expect(try await failures.next("a failure") { _ in true }?.code == .insecure)
+            try blocked.end()
+            let isOver = try await failures.next("its end") { _ in true }
+            #expect(isOver == nil)
+            #expect(try writtenMark(blocked.file) ?? 0 > 0)
         }
     }
 

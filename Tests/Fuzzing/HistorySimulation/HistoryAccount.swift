@@ -58,8 +58,22 @@ final class HistoryAccount: @unchecked Sendable {
         guard let limits = limits[element] else { return false }
         let newer = samples[element].count - index
         if let count = limits.count, newer > count / 2 { return true }
-        if let seconds = limits.seconds, now - samples[element][index].time > Int64(seconds) * 900_000 { return true }
+        if let seconds = limits.seconds {
+            let sample = samples[element][index]
+            // After another start the time of day counts: a jump forward makes values older.
+            let jump = sample.boot < boots.count - 1 ? jumps(since: sample.boot).min() ?? 0 : 0
+            if now - sample.time - min(jump, 0) > Int64(seconds) * 900_000 { return true }
+        }
         return newer > limits.byteCount / 24 * 2 / 5
+    }
+
+    /// How much earlier or later a time of a start is by the time of day in later ones.
+    private func jumps(since boot: Int, to others: ClosedRange<Int>? = nil) -> [Int64] {
+        (others ?? boot...boots.count - 1).flatMap { other in
+            boots[boot].anchors.flatMap { then in
+                boots[other].anchors.map { then.anchor - $0.anchor + boots[other].began - boots[boot].began }
+            }
+        }
     }
 
     // MARK: What a client gets
@@ -151,13 +165,7 @@ final class HistoryAccount: @unchecked Sendable {
         // By the time of day if the machine was started since: that may have been set meanwhile.
         var differences: [Int64] = [0]
         if sample.boot != current || isLate {
-            for other in max(sample.boot, current - 2)...current {
-                for then in boot.anchors {
-                    for now in boots[other].anchors {
-                        differences.append(then.anchor - now.anchor + boots[other].began - boot.began)
-                    }
-                }
-            }
+            differences += jumps(since: sample.boot, to: max(sample.boot, current - 2)...current)
             if sample.boot != current, !isLate { differences.removeFirst() }
         }
         let wrong = differences.map { abs(time.time - sample.time - $0) }.min() ?? .max

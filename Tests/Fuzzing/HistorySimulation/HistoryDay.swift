@@ -56,6 +56,7 @@ final class HistoryDay: @unchecked Sendable {
         random = SeededGenerator(seed: seed)
         seconds = Int(hours * 3600)
         host = HistoryHost(folder, [Self.limits(&random), nil], seed: random.next())
+        host.log = { [unowned self] in log($0) }
         clients = try (0..<2).map { try HistoryClient(self, number: $0) }
         for event in Event.allCases {
             for _ in 0..<event.count { events.append((random.number(10...max(11, seconds)), event)) }

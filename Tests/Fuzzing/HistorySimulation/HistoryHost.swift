@@ -27,6 +27,7 @@ final class HistoryHost: @unchecked Sendable {
     let disk: SimulatedDisk
     let account: HistoryAccount
     private(set) var failureCount = 0
+    var log: (String) -> Void = { _ in }
     private let catalogue: ElementCatalogue
     private let kept: [Element<UInt64>]
     private let folder: String
@@ -116,7 +117,10 @@ final class HistoryHost: @unchecked Sendable {
                 let histories = try await ServiceHistories(
                     clock, inFilesOf: Self.service, for: catalogue, directory: folder, interval: .seconds(10),
                     on: thread)
-                histories.onFailure { [self] failure in if failure != nil { failureCount += 1 } }
+                histories.onFailure { [self] failure in
+                    if failure != nil { failureCount += 1 }
+                    log(failure.map { "values are not written: \($0)" } ?? "values are written again")
+                }
                 var configuration = ServiceConfiguration()
                 configuration.eventLoopGroup = loop
                 configuration.histories = histories

@@ -73,7 +73,8 @@ struct DeviceHistoryTests {
                 try await say(6...7, board, to: running)
                 expect(1...7, in: try await history(running), since: start)
                 await board.stop()
-                try await running.wait(for: "gone")
+                // After the reset it may have been gone already.
+                try await eventually("the device is gone") { running.events.last == "gone" }
                 board = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
                 try await running.wait(for: "appeared oven/Kitchen")
                 try await say(8...9, board, to: running)

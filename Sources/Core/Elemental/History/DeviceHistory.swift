@@ -188,7 +188,7 @@ extension ElementalDevice {
     private func waitForHello(isCertain: Bool) async throws(ElementalError) {
         while hello == nil {
             do throws(ElementalError) {
-                _ = try await catalogue()
+                _ = try await catalogue(timeout: .seconds(5))
             } catch {
                 if hello != nil { return }
                 if error.code == .notConnected || error.code == .cancelled { throw error }
@@ -204,13 +204,17 @@ extension ElementalDevice {
         }
     }
 
-    /// Otherwise values come without their times. The first exchange of times is answered before a ping that follows it.
+    /// Otherwise values come without their times. The first request for times may be queued behind one ping, and is queued before
+    /// a second one.
     private func waitForClock() async throws(ElementalError) {
-        guard clock == nil, hello?.features.contains(.clock) == true else { return }
-        do throws(ElementalError) {
-            _ = try await ping()
-        } catch {
-            guard error.code == .timedOut else { throw error }
+        var pingCount = 0
+        while pingCount < 2, clock == nil, hello?.features.isSuperset(of: [.clock, .ping]) == true {
+            do throws(ElementalError) {
+                _ = try await ping()
+                pingCount += 1
+            } catch {
+                guard error.code == .timedOut else { throw error }
+            }
         }
     }
 

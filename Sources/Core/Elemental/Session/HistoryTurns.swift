@@ -2,18 +2,18 @@ import DequeModule
 import ElementalHistory
 import NIOCore
 
-/// Decides whose request for values of the past is answered next: the clients of a service take turns.
+/// Schedules the answers to history requests: the clients of a service take turns.
 ///
-/// A turn is one answer, which is written at once, as far as the socket accepts it. So a client that reads nothing holds no place:
-/// it takes no further turn until it has read. After four answers the loop serves its sockets: SwiftNIO does not do that
-/// before it has run all tasks that are due, and those that they have added.
+/// A turn is one answer, written as far as the socket accepts it. A client that does not read gets no further turn until it has
+/// read. After four answers the loop serves its sockets again: that needs a timer, because SwiftNIO first runs all tasks that
+/// are due, including those that they add.
 final class HistoryTurns {
     static let answerCount = 4
     static let pause = TimeAmount.microseconds(100)
 
     let histories: ServiceHistories
     private let eventLoop: any EventLoop
-    /// Each session is in it once at most.
+    /// Contains a session at most once.
     private var line: Deque<Session> = []
     private var isScheduled = false
     private var next = NIODeadline.uptimeNanoseconds(0)

@@ -2,12 +2,12 @@ import ElementalHistory
 import ElementalWire
 import NIOCore
 
-/// Requests for values of the past, at the service. An answer has 4 KiB or a single longer value, and is queued while fewer
-/// than 4 KiB wait in the queue. So a client gets as much as it asks for, and a live value waits behind two answers at most.
+/// Answers a client's history requests. An answer has 4 KiB or a single longer value, and is queued only while fewer than 4 KiB
+/// are queued, so a live value waits behind at most two answers.
 extension Session {
-    /// How many requests of a client may wait: one of each element, and some more.
+    /// The maximum number of a client's pending requests: one for each element, and some more.
     static let maximumHistoryRequestCount = 144
-    /// How many requests may come at once. More end the connection, so that they do not delay other clients.
+    /// The maximum number of requests in one batch of reads. More end the connection, because they would delay other clients.
     static let maximumHistoryBurst = 512
 
     func receive(_ request: HistoryRequest) {
@@ -27,29 +27,37 @@ extension Session {
         }
     }
 
-    /// Takes a turn if there is something to answer, and room for an answer.
+    /// Queues for a turn if there is a request to answer and room for the answer.
     func takeHistoryTurn() {
         guard !historyRequests.isEmpty, !hasHistoryTurn, isOpen, isReady, let turns = owner?.historyTurns else {
             return
         }
-        awaitsHistoryRoom = device.outbound.withLock { $0.stream.byteCount >= HistoryAnswer.fullByteCount }
+        awaitsHistoryRoom = queuedByteCount >= HistoryAnswer.fullByteCount
         guard !awaitsHistoryRoom else { return }
         hasHistoryTurn = true
         turns.add(self)
     }
 
-    /// Answers one request. Those before it that wait for a value are put aside.
+    /// Answers the first request that does not wait for a value.
     func answerHistoryRequest() {
         hasHistoryTurn = false
-        guard isOpen, isReady, let histories = owner?.historyTurns?.histories else { return }
+        guard isOpen, isReady, queuedByteCount < HistoryAnswer.fullByteCount,
+            let histories = owner?.historyTurns?.histories
+        else { return }
         while let request = historyRequests.popFirst() {
-            if let answer = answer(request, histories) {
-                queueHistory(answer)
-                break
+            guard let answer = answer(request, histories) else {
+                historyFollowers.append(request)
+                continue
             }
-            historyFollowers.append(request)
+            if queueHistory(answer) { return }
+            // A value that is longer than the queue can never be sent.
+            guard queuedByteCount == 0 else { return historyRequests.prepend(request) }
+            queueHistory(HistoryAnswer.refusal(.tooMany, token: request.token))
+            return
         }
     }
+
+    private var queuedByteCount: Int { device.outbound.withLock { $0.stream.byteCount } }
 
     /// - Returns: `nil` if the request waits for a value.
     private func answer(_ request: HistoryRequest, _ histories: ServiceHistories) -> [UInt8]? {
@@ -57,22 +65,23 @@ extension Session {
         let mayRead = !device.outbound.withLock { $0.peer.lacks(request.element) }
         guard mayRead, let element = receiver.table.catalogue[id: request.element], element.access.contains(.read)
         else { return HistoryAnswer.refusal(.unknown, token: request.token) }
-        // Its end makes the histories forget it.
+        // When the session ends, the histories forget it.
         let session = NIOLoopBound(self, eventLoop: device.eventLoop)
         return histories.answer(request, element, for: ObjectIdentifier(self)) {
             session.eventLoop.execute { session.value.stopFollowing(element.id) }
         }
     }
 
-    /// The element has a value: those that wait for it are answered.
+    /// The element has a new value: answers the requests that wait for it.
     private func stopFollowing(_ element: Int8) {
         historyRequests += historyFollowers.filter { $0.element == element }
         historyFollowers.removeAll { $0.element == element }
         takeHistoryTurn()
     }
 
-    /// A client that asks and reads nothing gets no more than there is room for.
-    private func queueHistory(_ bytes: [UInt8]) {
-        device.outbound.withLock { outbound in bytes.withUnsafeBytes { _ = outbound.appendAnswer(.history, $0) } }
+    /// - Returns: whether there was room for it.
+    @discardableResult
+    private func queueHistory(_ answer: [UInt8]) -> Bool {
+        device.outbound.withLock { outbound in answer.withUnsafeBytes { outbound.appendAnswer(.history, $0) } }
     }
 }

@@ -4,14 +4,14 @@ import ElementalFollowing
 import ElementalSecurity
 import Support
 
-/// Where the values that were printed end in the histories of elements, for `watch --resume NAME`: kept in the state directory,
-/// about once a second while that changes, and at the end.
+/// The positions of the last printed values, for `watch --resume NAME`: saved in the state directory about once a second while
+/// they change, and at the end.
 final class KeptPositions: Sendable {
     typealias Positions = [ResumePlace.Name: HistoryPosition]
 
     private struct State {
         var positions: Positions
-        /// Those that the file does not have yet.
+        /// The positions that are not saved yet.
         var changed: Positions = [:]
         /// The next write.
         var writing: Task<Void, Never>?
@@ -30,7 +30,7 @@ final class KeptPositions: Sendable {
         (self.file, state) = (file, Locked(State(positions: positions)))
     }
 
-    /// Behind which value the element's values were printed; `nil` if none was.
+    /// The position of the element's last printed value; `nil` if none was printed.
     func position(_ key: ServiceKey, _ element: ElementDefinition) -> HistoryPosition? {
         state.withLock { $0.positions[ResumePlace.Name(key: key, element: element.name)] }
     }
@@ -43,14 +43,14 @@ final class KeptPositions: Sendable {
             guard state.writing == nil else { return }
             state.writing = Task {
                 await Delay.wait(.seconds(1))
-                // What cannot be written now is written later, or its failure told at the end.
+                // A failure is retried, and reported at the end.
                 try? await write()
                 self.state.withLock { $0.writing = nil }
             }
         }
     }
 
-    /// Writes what has changed, at the end of the command.
+    /// Saves the changes at the end of the command.
     func finish(_ console: Console) async {
         let writing = state.withLock { $0.writing }
         writing?.cancel()
@@ -71,7 +71,7 @@ final class KeptPositions: Sendable {
         state.withLock { state in state.changed = state.changed.filter { changed[$0.key] != $0.value } }
     }
 
-    /// - Throws: for what is no name of a file.
+    /// - Throws: `ValidationError` for a name that is not allowed.
     static func check(_ name: String) throws {
         let isName = name.utf8.allSatisfy { byte in
             let letter = UInt8(ascii: "a")...UInt8(ascii: "z")

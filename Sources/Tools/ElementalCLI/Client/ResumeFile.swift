@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A place in the history of an element, behind which a command with `--resume` goes on.
+/// A position in an element's history behind which a command with `--resume` continues.
 struct ResumePlace: Codable, Sendable {
     struct Name: Hashable {
         let key: ServiceKey
@@ -17,12 +17,12 @@ struct ResumePlace: Codable, Sendable {
         let element: String
     }
 
-    /// A recording that has the value of the position.
+    /// The recording that contains the position's value.
     struct Recording: Codable, Hashable, Sendable {
         let file: String
-        /// By which the file is known again.
+        /// When the recording began: identifies the file.
         let start: UInt64
-        /// Its length then.
+        /// The file's length when this was written.
         let byteCount: UInt64
     }
 
@@ -47,7 +47,7 @@ struct ResumePlace: Codable, Sendable {
     var historyPosition: HistoryPosition? { HistoryPosition(position) }
 }
 
-/// A file with places in histories, in `resume` in the state directory. It waits for the disk.
+/// A file of places in the state directory's `resume` folder. Its calls block.
 struct ResumeFile: Sendable {
     private struct Content: Codable {
         var version = 1
@@ -59,7 +59,7 @@ struct ResumeFile: Sendable {
     private static let maximumByteCount = 8 << 20
 
     private let file: StateFile
-    /// What the places belong to besides the file's name, which may be that of several folders.
+    /// The folder of the recordings: the hash in the file's name may be that of several folders.
     private let folder: String?
 
     init(_ name: String, folder: String? = nil, _ state: StateOptions) throws(SecurityError) {
@@ -75,8 +75,8 @@ struct ResumeFile: Sendable {
             "corrupt", "\(file.directory)/\(file.name) is damaged; remove it, and --resume begins as the first time")
     }
 
-    /// Adds places in place of those of the same elements; those of others remain, which another program may have written. When
-    /// there are too many the oldest are dropped.
+    /// Replaces the places of these elements and keeps those of others, which another program may have written. Above the
+    /// maximum the oldest are dropped.
     func add(_ new: [ResumePlace]) throws(SecurityError) {
         try file.update(limit: Self.maximumByteCount, createsDirectory: true) { bytes in
             var content = bytes.flatMap(Self.content) ?? Content()

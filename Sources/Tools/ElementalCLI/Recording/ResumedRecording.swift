@@ -10,15 +10,15 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where the recordings of a folder end in the histories of elements, for `record --resume`: kept in the state directory while
-/// it is recorded.
+/// The positions of the last recorded values of a folder's recordings, for `record --resume`: saved in the state directory
+/// while it records.
 ///
-/// A recorder that is killed may have written more values than the positions say. They are counted in its file.
+/// A recorder that was killed may have recorded more values than the saved positions say. They are counted in its file.
 final class ResumedRecording: Sendable {
     private struct State {
-        /// Where to go on.
+        /// Where to continue.
         var positions: [ResumePlace.Name: HistoryPosition] = [:]
-        /// How many values behind that are recorded already.
+        /// How many values behind the position are recorded already.
         var recordedCounts: [ResumePlace.Name: UInt64] = [:]
         var hasWarned = false
     }
@@ -41,7 +41,7 @@ final class ResumedRecording: Sendable {
         path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
         self.console = console
         var state = State()
-        // The places of one recording were written at the same time, but for elements that had no value any more.
+        // One recording may have places of several moments: an element without new values keeps its earlier one.
         var tails: [ResumePlace.Recording: [UInt16: Int]] = [:]
         for place in try places.read() {
             guard let position = place.historyPosition, let recording = place.recording, let channel = place.channel
@@ -54,7 +54,7 @@ final class ResumedRecording: Sendable {
             tails[recording] = counts
             if let count = counts[channel] { state.recordedCounts[place.name] = UInt64(count) }
         }
-        // Makes sure that others can be written.
+        // Fails early if places cannot be written.
         try places.add([])
         self.state = Locked(state)
     }
@@ -74,7 +74,7 @@ final class ResumedRecording: Sendable {
             .map { .position($0) } ?? .oldest
     }
 
-    /// The event as it is to be recorded; `nil` for one that is in a recording already.
+    /// The event to record; `nil` for a value that an earlier recording has.
     func recorded(_ event: FollowerEvent) -> FollowerEvent? {
         guard case .history(let key, let element, let item) = event else { return event }
         let name = ResumePlace.Name(key: key, element: element.name)
@@ -89,7 +89,7 @@ final class ResumedRecording: Sendable {
                 return count == 0 ? event : nil
             case .gap(let gap):
                 guard count > 0 else { return event }
-                // Those that are recorded are the first of the missing ones; of another history none is.
+                // The recorded values are the first of the missing ones, unless the history is another one.
                 let missing = gap.count ?? .max
                 state.recordedCounts[name] = missing >= count ? nil : count - missing
                 guard let all = gap.count else { return event }
@@ -99,7 +99,7 @@ final class ResumedRecording: Sendable {
         }
     }
 
-    /// Keeps the positions of what is in the file. It waits for the disk.
+    /// Saves the positions of the recorded values. It blocks.
     func keep(_ positions: RecordedPositions) {
         let recording = ResumePlace.Recording(file: path, start: positions.start, byteCount: positions.byteCount)
         let new = positions.positions.map { end in

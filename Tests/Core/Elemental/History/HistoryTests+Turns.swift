@@ -28,6 +28,23 @@ extension HistoryTests {
         #expect(try answerCounts() == [3, 3, 3, 3, 4, 4])
     }
 
+    @Test("a request whose turn comes while the queue is full is answered when there is room")
+    func fullQueue() throws {
+        let service = EmbeddedService(elements: Weather.all) { $0.limits.maximumQueueByteCount = 100_000 }
+        _ = try service.service.send(1, to: Weather.count)
+        let peer = try service.connect()
+        hello(peer)
+        _ = try peer.heard()
+        peer.say(Self.request(0))
+        // More than there is room for, before the loop runs.
+        var failureCount = 0
+        while failureCount == 0 {
+            failureCount = try service.service.send(Data(count: 20_000), to: Weather.picture).count
+        }
+        service.wait(1)
+        #expect(try Self.answers(try peer.heard()).count == 1)
+    }
+
     @Test("clients that read no answer keep nobody from a turn, and get all of theirs when they read", .backstop)
     func readers() async throws {
         try await withService(Weather.all) { service, port in
