@@ -208,7 +208,7 @@ extension HistoryLog {
         return check
     }
 
-    /// The first segment with a value of this number or a later one; behind all of them if there is none.
+    /// The index of the first segment with this number or a later one; the end index if there is none.
     private func index(of number: UInt64) -> Int {
         var range = segments.startIndex..<segments.endIndex
         while !range.isEmpty {

@@ -150,7 +150,7 @@ final class HistoryWriter: Sendable {
     @discardableResult
     private func write(isEnd: Bool = false, mustSynchronise: Bool = false) -> SecurityError? {
         var failure: SecurityError?
-        // What can be written is written even if other things cannot.
+        // A failure of one step does not stop the others.
         let steps: [() throws(SecurityError) -> Void] = [beginLives, writeValues]
         for step in steps {
             do throws(SecurityError) {

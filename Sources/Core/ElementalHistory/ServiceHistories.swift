@@ -28,8 +28,8 @@ public final class ServiceHistories: Sendable {
         /// Called when there is a new value, once each.
         var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
 
-        mutating func takeWaiters() -> [ObjectIdentifier: @Sendable () -> Void]? {
-            if waiters.isEmpty { return nil }
+        mutating func takeWaiters() -> [ObjectIdentifier: @Sendable () -> Void] {
+            if waiters.isEmpty { return [:] }
             defer { waiters = [:] }
             return waiters
         }
@@ -222,7 +222,7 @@ public final class ServiceHistories: Sendable {
             }
         }
         writer?.wake()
-        if let waiters = waiters ?? nil { for waiter in waiters.values { waiter() } }
+        if let waiters { for waiter in waiters.values { waiter() } }
     }
 
     /// The answer to a request; `nil` if it waits for a value.

@@ -35,8 +35,8 @@ public struct DeviceHistories: Sendable {
     /// Values in files too, which outlast the program.
     ///
     /// The folder of a device is named by its service and its display name, such as `history/oven-Kitchen`. Characters other
-    /// than letters, digits, `-` and `_` become `_`, and a number follows that tells such names apart. If it cannot be used the
-    /// values are kept in memory, and ``SerialGatewayEvent/keptInMemory(_:)`` says why.
+    /// than letters, digits, `-` and `_` become `_`, and a number follows that tells such names apart. If it cannot be used, or
+    /// is not open within 15 s, the values are kept in memory, and ``SerialGatewayEvent/keptInMemory(_:)`` says why.
     ///
     /// - Parameters:
     ///   - limits: of each element.

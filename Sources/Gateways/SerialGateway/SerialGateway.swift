@@ -91,7 +91,7 @@ public struct SerialGatewayConfiguration: Sendable {
     /// Whether a device that was away is told the newest values that clients set. Without it a motor does not start by
     /// itself after a reset.
     public var restores = false
-    /// What is kept of the devices' values for clients that ask for them later; `nil` for nothing.
+    /// The histories that the gateway keeps for its devices; `nil` for none.
     public var histories: DeviceHistories?
     /// How long a service stays published without its device, so that a reset does not disconnect its clients.
     public var absence: Duration = .seconds(3)

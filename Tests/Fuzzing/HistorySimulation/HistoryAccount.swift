@@ -83,7 +83,7 @@ final class HistoryAccount: @unchecked Sendable {
         let element: Int
         /// The newest value that came.
         var last: Int?
-        /// What is missing behind it, as far as that was told.
+        /// The gap behind it, if one was told.
         var gap: HistoryGap?
         /// The newest value that came before a gap of which nothing is known: values up to that may come again.
         var known = -1

@@ -9,7 +9,7 @@ import TestSupport
 /// Hours of a service with histories in files and of its clients, on one thread, on simulated clocks, a simulated network and a
 /// simulated disk: the service, its sessions, the files and the clients' devices are the real ones.
 final class HistoryDay: @unchecked Sendable {
-    /// What happens, and how often in a day.
+    /// The events of a day, and how often each happens.
     enum Event: CaseIterable, Sendable {
         case outage, kill, powerFailure, stop, machineRestart, clockJump, fullDisk, clientKill, slowClient, burst
 

@@ -7,7 +7,7 @@ import TestSupport
 
 /// The machine whose service keeps histories in files: its clocks, its disk, and the programs that run there one after the other.
 final class HistoryHost: @unchecked Sendable {
-    /// What ends with a program.
+    /// A run of the service's program.
     private struct Program {
         let service: ElementalService
         let server: ServiceServer

@@ -135,7 +135,7 @@ final class SimulatedDisk {
     var byteCount: Int { files().reduce(0) { $0 + contents($1).count } }
 }
 
-/// What `simulated-machine.c` has.
+/// The functions of `simulated-machine.c`.
 enum SimulatedMachine {
     typealias Disk = @convention(c) (CInt, CInt, UnsafePointer<CChar>?, Int) -> Int
 

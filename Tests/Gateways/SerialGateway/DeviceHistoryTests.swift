@@ -79,7 +79,7 @@ struct DeviceHistoryTests {
                 try await running.wait(for: "appeared oven/Kitchen")
                 try await say(8...9, board, to: running)
                 expect(1...9, in: try await history(running), since: start)
-                // What clients set is what the device sends back.
+                // The device sends back the value that a client sets.
                 let client = try await running.client()
                 try client.send(10, to: Oven.count)
                 try await eventually("the device's answer") { client.value(of: Oven.count) == 10 }
@@ -156,7 +156,7 @@ struct DeviceHistoryTests {
                 let board = try TestBoard.dial(try running.linePort, .oven())
                 try await running.wait(forPrefix: "in memory: another program")
                 try await running.wait(for: "appeared oven/Kitchen")
-                // What it said while they were opened is there.
+                // The values that it sent while they were opened are there.
                 try await eventually("the value") { running.device?.value(of: Oven.temperature) == 20.5 }
                 try await say(1...3, board, to: running)
                 expect(1...3, in: try await history(running), since: start)
