@@ -1,5 +1,6 @@
 import ElementalWire
 import Foundation
+import Support
 import TestSupport
 import Testing
 
@@ -188,6 +189,28 @@ struct HistoryLogTests {
         histories.keepOnly([pin.withHistory(HistoryLimits(count: 1))])
         [3].withUnsafeBytes { histories.append(pin.id, $0, at: nil) }
         #expect(try values(histories, pin)?.count == 1)
+    }
+
+    @Test("a request that waits is looked at again when its history ends, with its element or without")
+    func endOfAHistory() throws {
+        let pin = Element<UInt64>(1, "PIN", access: .read).withHistory(HistoryLimits())
+        for catalogue in [[], [Element<UInt64>(1, "PIN", access: .read)]] as [ElementCatalogue] {
+            let histories = ServiceHistories(.still)
+            histories.keepOnly([pin])
+            let owner = ObjectIdentifier(histories)
+            let ask = { (start: HistoryStart, wake: @escaping @Sendable () -> Void) in
+                let request = HistoryRequest(token: 1, element: 1, from: start, waits: true)
+                return histories.answer(request, pin, for: owner, wake: wake)
+                    .flatMap { $0.withUnsafeBytes { HistoryAnswer(wireBytes: $0) } }
+            }
+            let empty = try #require(ask(.newest(.max)) {})
+            let end = HistoryPosition(life: empty.life, number: empty.next - 1, check: empty.check)
+            let wakes = Locked(0)
+            #expect(ask(.position(end)) { wakes.withLock { $0 += 1 } } == nil)
+            histories.keepOnly(catalogue)
+            #expect(wakes.withLock { $0 } == 1)
+            #expect(try #require(ask(.position(end)) {}).refusal == .unknown)
+        }
     }
 
     @Test("all histories of a service have a limit in bytes, and share it")
