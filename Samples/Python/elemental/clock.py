@@ -75,14 +75,24 @@ class MachineClock(NamedTuple):
 
     @staticmethod
     def now() -> MachineClock:
-        slept, elapsed, day = _slept(), _elapsed(), time.time_ns()
-        return MachineClock(elapsed, day - elapsed if _is_synchronised() else 0, slept)
+        return MachineClock(_elapsed(), _day() if _is_synchronised() else 0, _slept())
+
+
+def _day() -> int:
+    """Nanoseconds from `_elapsed` to those since 1970, by a time of day that need not be right."""
+    reads = []
+    for _ in range(5):
+        before, day, after = _elapsed(), time.time_ns(), _elapsed()
+        reads.append((after - before, day - (before + after) // 2))
+        # Otherwise the thread may not have run in between.
+        if after - before < 10_000:
+            break
+    return min(reads)[1]
 
 
 def machine_time(since_1970: Optional[float] = None) -> float:
     """Seconds since this machine's start, sleep included: of this moment, or of a time of day that it shows now."""
-    now, day = _elapsed(), time.time_ns()
-    return now / 1e9 if since_1970 is None else now / 1e9 - (day / 1e9 - since_1970)
+    return _elapsed() / 1e9 if since_1970 is None else since_1970 - _day() / 1e9
 
 
 @dataclass(frozen=True)
@@ -101,7 +111,7 @@ class ReceivedTime:
         """Seconds since 1970, by this machine's time of day if nothing keeps any right."""
         if self.seconds_since_1970 is not None:
             return self.seconds_since_1970
-        return round(time.time() - (machine_time() - self.time), 6)
+        return round(self.time + _day() / 1e9, 6)
 
 
 Moment = Union[float, ReceivedTime]

@@ -94,7 +94,8 @@ struct RecordResumeTests {
                 let connected = try #require(events.first { $0.event == "connected" }?.number("time"))
                 #expect(try #require(events.first { $0.event == "value" }?.number("time")) < connected)
             }
-            #expect(numbers == (1...last).map(Double.init))
+            let steps = zip([0] + numbers, numbers).filter { $1 != $0 + 1 }
+            #expect(numbers.last == Double(last) && steps.isEmpty, "\(steps)")
             let folders = try FileManager.default.contentsOfDirectory(atPath: "\(folder)/state/resume")
             #expect(folders.count { $0.hasPrefix("record-") && !$0.hasSuffix(".lock") } == 1)
         }
@@ -170,6 +171,40 @@ struct RecordResumeTests {
             try FileManager.default.removeItem(atPath: "\(folder)/1.mcap")
             #expect(try await recorded(11...12) == [11, 12])
             await recorder.finish()
+        }
+    }
+
+    @Test("a recorder that is killed before it has saved where its values end leaves where they begin")
+    func head() async throws {
+        try await withFolder { folder in
+            let state = try StateOptions.parse(["--state", "\(folder)/state"])
+            let (key, count) = (RecorderTests.rover, RecordedHistoryTests.count.definition)
+            // The second one begins behind the first one's values.
+            for (name, values, last) in [("1", 1...10, 10), ("2", 1...14, 14)] as [(String, ClosedRange<UInt32>, Int)] {
+                let resumed = try await ResumedRecording.open(
+                    "\(folder)/\(name).mcap", state, Console(json: true))
+                let hasBegun = Locked(false)
+                var options = RecorderOptions()
+                options.interval = .seconds(3600)
+                options.onPositions = { positions in
+                    let isFirst = hasBegun.withLock { hasBegun in
+                        defer { hasBegun = true }
+                        return !hasBegun
+                    }
+                    if isFirst { resumed.keep(positions) }
+                }
+                let recorder = try await Recorder(path: "\(folder)/\(name).mcap", options: options)
+                RecorderTests.connect(recorder, key, RecordedHistoryTests.elements)
+                for number in values {
+                    if let event = resumed.recorded(try RecordedHistoryTests.value(number)) { recorder.note(event) }
+                }
+                await recorder.flush()
+                let recorded = try await Recording(path: "\(folder)/\(name).mcap").items.reduce(into: [Int]()) {
+                    if case .value(let value) = $1.content { $0.append(Int(value.value.description) ?? 0) }
+                }
+                #expect(recorded.last == last && recorded.count == (name == "1" ? 10 : 4), "\(recorded)")
+                await recorder.finish()
+            }
         }
     }
 

@@ -15,14 +15,16 @@ struct RecordedHistoryTests {
     private static let rover = RecorderTests.rover
 
     static func position(_ number: UInt32) throws -> HistoryPosition {
-        try #require(HistoryPosition(String(repeating: "0", count: 56) + String(format: "%08x", number)))
+        var position = try #require(HistoryPosition(String(repeating: "0", count: 64)))
+        (position.number, position.check) = (UInt64(number), UInt64(number))
+        return position
     }
 
     static func value(_ number: UInt32, age: Duration = .zero) throws -> FollowerEvent {
         let time = MeasurementTime(microseconds: MeasurementTime.now.microseconds - age.nanoseconds / 1000)
         let received = ReceivedTime(time: time, error: .zero, secondsSince1970: nil)
         let value = HistoryValue<ElementValue>(
-            value: .uint32(number), time: received, isPast: true, position: try position(number))
+            value: .uint32(number), time: received, isPast: true, position: try position(number), serviceTime: nil)
         return .history(rover, count, .value(value))
     }
 
@@ -82,12 +84,13 @@ struct RecordedHistoryTests {
             RecorderTests.connect(recorder, Self.rover, Self.elements)
             for number in 1...10 as ClosedRange<UInt32> { recorder.note(try Self.value(number)) }
             await recorder.flush()
-            let first = try #require(told.withLock { $0.last })
+            let (beginning, first) = (try #require(told.withLock { $0.first }), try #require(told.withLock { $0.last }))
+            #expect(beginning.positions.map(\.position.number) == [try Self.position(1).number - 1])
             #expect(first.positions.map(\.position) == [try Self.position(10)])
             #expect(first.positions.map(\.element) == ["Count"] && first.positions.map(\.key) == [Self.rover])
             recorder.note(.value(Self.rover, Self.plain.definition, .uint32(1)))
             await recorder.flush()
-            #expect(told.withLock { $0.count } == 1)
+            #expect(told.withLock { $0.count } == 2)
             for number in 11...14 as ClosedRange<UInt32> { recorder.note(try Self.value(number)) }
             await recorder.finish()
             let last = try #require(told.withLock { $0.last })
@@ -98,7 +101,7 @@ struct RecordedHistoryTests {
             }
             let channel = try #require(first.positions.first).channel
             #expect(counts(first)?[channel] == 4 && counts(first)?.values.reduce(0, +) == 5)
-            #expect(counts(last)?.isEmpty == true)
+            #expect(counts(last)?.isEmpty == true && counts(beginning)?[channel] == 14)
             #expect(counts(first, start: 5) == nil)
             #expect(Recording.messageCounts(of: "\(folder)/other", begunAt: first.start, behind: 1) == nil)
         }

@@ -23,9 +23,20 @@ struct MachineClock: Hashable {
     var slept: UInt32
 
     static var now: MachineClock {
-        // One after the other, so that little time lies between them.
-        let (asleep, time, day) = (slept, nanoseconds(elapsed), nanoseconds(CLOCK_REALTIME))
-        return MachineClock(time: time, anchor: clinux_is_clock_synchronised() ? day - time : 0, slept: asleep)
+        MachineClock(time: time, anchor: clinux_is_clock_synchronised() ? day : 0, slept: slept)
+    }
+
+    /// Nanoseconds from ``time`` to those since 1970 by this machine's time of day, whether that is kept right or not.
+    static var day: Int64 {
+        var (difference, narrowest) = (Int64(0), Int64.max)
+        for _ in 0..<5 {
+            let (before, day, after) = (time, nanoseconds(CLOCK_REALTIME), time)
+            let width = after - before
+            if width < narrowest { (difference, narrowest) = (day - before - width / 2, width) }
+            // Otherwise the thread may not have run in between.
+            if width < 1000 { break }
+        }
+        return difference
     }
 
     /// Only ``slept``.

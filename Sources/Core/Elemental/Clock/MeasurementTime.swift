@@ -18,10 +18,12 @@ public struct MeasurementTime: Sendable, Hashable, Comparable {
     ///
     /// - Parameter seconds: seconds since 1970.
     public init(secondsSince1970 seconds: Double) {
-        let now = MeasurementTime.now
-        let ago = (WallClock.seconds - seconds) * 1_000_000
-        microseconds = now.microseconds &- (Int64(exactly: ago.rounded()) ?? 0)
+        let since1970 = Int64(exactly: (seconds * 1_000_000).rounded()) ?? 0
+        microseconds = since1970 &- MachineClock.day / 1000
     }
+
+    /// Seconds since 1970 by the time of day that this machine shows now, in whole microseconds.
+    package var secondsHere: Double { Double(microseconds &+ MachineClock.day / 1000) / 1_000_000 }
 
     public static func < (a: MeasurementTime, b: MeasurementTime) -> Bool { a.microseconds < b.microseconds }
 }
@@ -45,8 +47,7 @@ public struct ReceivedTime: Sendable, Hashable {
 
     /// The same by this machine's time of day if nothing keeps any right.
     package var secondsHere: Double {
-        let ago = MeasurementTime.now.microseconds &- time.microseconds
-        return secondsSince1970 ?? Double(Int64(WallClock.nanoseconds / 1000) &- ago) / 1_000_000
+        secondsSince1970 ?? time.secondsHere
     }
 }
 

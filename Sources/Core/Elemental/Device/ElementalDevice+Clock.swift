@@ -89,6 +89,13 @@ extension ElementalDevice {
     }
 }
 
+extension ElementalDevice {
+    /// What is known of the other end's clock now.
+    package var clockReading: ClockReading? {
+        state.withLock { $0.clock }.map { ClockReading(clock: $0, day: $0.anchor == 0 ? MachineClock.day : $0.anchor) }
+    }
+}
+
 extension DeviceState {
     /// The peer's clock as it was read last, unless this machine has slept since.
     fileprivate var clock: KnownClock? {

@@ -31,6 +31,8 @@ public struct HistoryValue<Value: Sendable>: Sendable {
     public let isPast: Bool
     /// Where to go on later, behind this value.
     public let position: HistoryPosition
+    /// ``time`` as the service told it: microseconds of its machine's clock.
+    package let serviceTime: Int64?
 }
 
 /// The values of an element's history and those that follow, as an async sequence: see ``ElementalDevice/history(of:from:follows:)``.
@@ -92,8 +94,16 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
             if pastEnd == nil || answer.gap == Self.unknownGap { pastEnd = answer.next }
             let end = pastEnd ?? 0
             var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
-            let state = history.device.state
+            // By one reading of the clock: by several, a value could come before an earlier one.
+            var times: [ReceivedTime?] = []
+            history.device.state.withLock { state in
+                answer.forEach { time, _ in
+                    times.append(time == HistoryAnswer.unknownTime ? nil : state.received(time))
+                }
+            }
+            var rest = times[...]
             answer.forEach { time, bytes in
+                let received = rest.popFirst() ?? nil
                 let isPast = position.number + 1 < end
                 guard isPast || history.follows else { return }
                 position.number += 1
@@ -101,8 +111,11 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
                 guard let value = history.decode(bytes) else {
                     return items.append(.gap(HistoryGap(count: 1, maximumCount: 1)))
                 }
-                let received = time == HistoryAnswer.unknownTime ? nil : state.withLock { $0.received(time) }
-                items.append(.value(HistoryValue(value: value, time: received, isPast: isPast, position: position)))
+                items.append(
+                    .value(
+                        HistoryValue(
+                            value: value, time: received, isPast: isPast, position: position,
+                            serviceTime: received.map { _ in time })))
             }
             isPast = position.number + 1 < end
             isOver = !isPast && !history.follows

@@ -83,7 +83,7 @@ public final class ObservedSeries {
 
     private func show() {
         let (points, isKept) = inbox.take { ($0.decimation.points, $0.isKept) }
-        let epoch = WallClock.seconds - Double(MeasurementTime.now.microseconds) / 1e6
+        let epoch = MeasurementTime(microseconds: 0).secondsHere
         // Unless the time of day was set, points stay where they are.
         if abs(epoch - self.epoch) > 0.01 { self.epoch = epoch }
         var segment = 0

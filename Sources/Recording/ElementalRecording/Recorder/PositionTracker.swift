@@ -21,8 +21,10 @@ final class PositionTracker: @unchecked Sendable {
         self.report = report
     }
 
-    /// - Parameter areFlushed: whether the entries, and all before them, are in the file.
-    func note(_ entries: [RecordQueue.Entry], of writer: MCAPWriter, areFlushed: Bool) {
+    /// Notes what will be written. Where the first values of an element begin is reported before they are: a recorder that is
+    /// killed afterwards leaves a position behind which its values are counted.
+    func prepare(_ entries: [RecordQueue.Entry], of writer: MCAPWriter) {
+        var beginnings: [Name: (channel: UInt16, position: HistoryPosition)] = [:]
         for entry in entries {
             switch entry {
             case .channel(let id, let channel):
@@ -30,14 +32,28 @@ final class PositionTracker: @unchecked Sendable {
                 names[id] = Name(key: key, element: channel.element.name)
             case .value(let channel, _, _, _, let position?):
                 guard let name = names[channel] else { continue }
+                if positions[name]?.channel != channel {
+                    // Without a check: the value before need not be known.
+                    let before = HistoryPosition(life: position.life, number: position.number &- 1, check: 0)
+                    beginnings[name] = (channel, before)
+                }
                 positions[name] = (channel, position)
                 hasChanged = true
             case .value, .event: break
             }
         }
+        if !beginnings.isEmpty { report(beginnings, writer) }
+    }
+
+    /// - Parameter areFlushed: whether all entries are in the file.
+    func written(by writer: MCAPWriter, areFlushed: Bool) {
         // A position must not be there before its value, even if the machine loses its power.
         guard areFlushed, hasChanged, (try? writer.synchronise()) != nil else { return }
         hasChanged = false
+        report(positions, writer)
+    }
+
+    private func report(_ positions: [Name: (channel: UInt16, position: HistoryPosition)], _ writer: MCAPWriter) {
         let all = positions.map { name, end in
             RecordedPositions.Position(
                 key: name.key, element: name.element, channel: end.channel, position: end.position)

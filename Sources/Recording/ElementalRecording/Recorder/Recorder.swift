@@ -166,8 +166,9 @@ public final class Recorder: Sendable {
         }
         guard let entries else { return }
         do throws(RecordingError) {
+            positions?.prepare(entries, of: writer)
             try writer.write(entries, flushes: flushes)
-            positions?.note(entries, of: writer, areFlushed: flushes)
+            positions?.written(by: writer, areFlushed: flushes)
         } catch {
             state.withLock { $0.failure = error }
             failed.open()

@@ -15,7 +15,8 @@ public struct RecorderOptions: Sendable {
     var clock = RecordingClock()
     /// How long a value may wait until it is in the file.
     var interval = Duration.milliseconds(750)
-    /// Called on the recorder's thread, with what is on the disk by then, at most once in each ``interval``.
+    /// Called on the recorder's thread, with what is on the disk by then, at most once in each ``interval``, and before the
+    /// first values of an element are written.
     package var onPositions: (@Sendable (RecordedPositions) -> Void)?
 
     /// The defaults: everything, without a limit.

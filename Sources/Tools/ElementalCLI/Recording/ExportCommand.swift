@@ -159,7 +159,7 @@ struct ExportCommand: ReportingCommand {
             for element in kept {
                 let history = client.device.anyHistory(
                     of: element, from: since.map { .time($0) } ?? .oldest, follows: false)
-                histories.add(history, element, of: number)
+                histories.add(history, element, of: client.device, number)
             }
         }
         var printed = ExportedText(text(services, begunAt: 0), console)

@@ -12,6 +12,7 @@ struct MergedHistories {
 
     private struct Source {
         let service: Int
+        let device: ElementalDevice
         let element: ElementDefinition
         var values: HistoryValues<ElementValue>.Iterator
         /// The value that is next, with its time in seconds since 1970.
@@ -25,8 +26,14 @@ struct MergedHistories {
     /// Those with a next value, the latest first.
     private var waiting: [Source] = []
 
-    mutating func add(_ values: HistoryValues<ElementValue>, _ element: ElementDefinition, of service: Int) {
-        unread.insert(Source(service: service, element: element, values: values.makeAsyncIterator()), at: 0)
+    /// What is known of each service's clock.
+    private var clocks: [Int: ClockReading] = [:]
+
+    mutating func add(
+        _ values: HistoryValues<ElementValue>, _ element: ElementDefinition, of device: ElementalDevice, _ service: Int
+    ) {
+        let source = Source(service: service, device: device, element: element, values: values.makeAsyncIterator())
+        unread.insert(source, at: 0)
     }
 
     /// The next value or gap; `nil` at the end of all.
@@ -39,7 +46,7 @@ struct MergedHistories {
                 return .gap(service: source.service, source.element, gap)
             case .value(let value):
                 // One whose time is not known has that of its arrival, and comes with the one before.
-                let time = value.time?.secondsHere
+                let time = seconds(value, of: source)
                 source.next = (value.value, time ?? WallClock.seconds)
                 source.order = time ?? source.order
                 // Those that are as old come first.
@@ -53,5 +60,14 @@ struct MergedHistories {
         let microseconds = Int64(exactly: (time * 1e6).rounded()) ?? 0
         let recorded = RecordedValue(service: source.service, element: source.element, value: value, age: .zero)
         return .value(RecordedItem(time: .nanoseconds(microseconds &* 1000), content: .value(recorded)))
+    }
+
+    /// The value's time of day by the first reading of the service's clock, as long as that is true: by readings in turn, a
+    /// value could come before one that was measured a few microseconds earlier.
+    private mutating func seconds(_ value: HistoryValue<ElementValue>, of source: Source) -> Double? {
+        guard let time = value.serviceTime else { return nil }
+        let newest = source.device.clockReading
+        if let newest, clocks[source.service]?.agrees(with: newest) != true { clocks[source.service] = newest }
+        return clocks[source.service]?.seconds(at: time) ?? value.time?.secondsHere
     }
 }

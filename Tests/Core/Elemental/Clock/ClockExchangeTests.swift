@@ -55,6 +55,28 @@ struct ClockExchangeTests {
         #expect(client.anchor(at: 0) == 1_700_000_000_000_000_000)
     }
 
+    @Test("two readings agree if both can be true, and each keeps the distances of times")
+    func readings() throws {
+        /// Of a clock that is so many nanoseconds ahead, by one exchange in which a message took `there` and the other `back`.
+        func reading(ahead: Int64, there: Int64 = 100, back: Int64 = 100) throws -> ClockReading {
+            var (client, service) = (ClockExchange(), ClockExchange())
+            let now = MachineClock.time
+            let asked = client.request(at: Self.clock(now), nonce: 1)
+            let answer = service.answer(try #require(asked), at: Self.clock(now + ahead + there))
+            let isTaken = client.take(answer, at: Self.clock(now + there + back))
+            #expect(isTaken)
+            return ClockReading(clock: try #require(client.known), day: 1_700_000_000_000_000_000)
+        }
+        let hour: Int64 = 3_600_000_000_000
+        let (one, other) = (try reading(ahead: hour, back: 2_000_000), try reading(ahead: hour, there: 2_000_000))
+        let (now, second) = ((MachineClock.time + hour) / 1000, 1_000_000 as Int64)
+        // They differ by 2 ms, which is as much as each may be wrong.
+        #expect(abs(one.seconds(at: now) - other.seconds(at: now) - 0.002) < 0.0001)
+        #expect(one.agrees(with: other) && other.agrees(with: one))
+        #expect(abs(one.seconds(at: now + second) - one.seconds(at: now) - 1) < 0.0001)
+        #expect(!one.agrees(with: try reading(ahead: hour / 2)))
+    }
+
     @Test("only the answer to the last request counts, once")
     func nonces() throws {
         var (client, service) = (ClockExchange(), ClockExchange())

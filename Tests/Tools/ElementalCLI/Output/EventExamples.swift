@@ -50,7 +50,7 @@ enum EventExamples {
             speed,
             HistoryValue(
                 value: .float(0.5), time: nil, isPast: true,
-                position: HistoryPosition(life: HistoryLife(), number: 1, check: 2)))
+                position: HistoryPosition(life: HistoryLife(), number: 1, check: 2), serviceTime: nil))
         var counts = DeviceStatistics()
         counts.roundTripTime = delay
         return [
