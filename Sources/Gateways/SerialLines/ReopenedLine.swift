@@ -71,9 +71,7 @@ final class ReopenedLine: Line, LineChannelOwner {
                 adopt(try TerminalDevice.openDevice(path, baud: baud, usesFlowControl: usesFlowControl))
             case .pseudoTerminal(let descriptor, _, _):
                 guard TerminalDevice.isOpenAtOtherEnd(descriptor) else { return open(in: Self.lookInterval) }
-                let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-                guard copy >= 0 else { throw TerminalDevice.Failure(number: errno) }
-                adopt(copy)
+                adopt(try PseudoTerminalPump.start(descriptor))
             case .port(let host, let port):
                 ClientBootstrap(group: eventLoop)
                     .channelOption(.tcpOption(.tcp_nodelay), value: 1)

@@ -152,6 +152,7 @@ struct DeviceHistoryTests {
             let other = try await ServiceHistories(inFilesOf: "oven-Kitchen", for: [], directory: folder)
             try await RunningSerialGateway.with(Self.tcp) {
                 $0.histories = .inFiles(Self.limits, directory: folder)
+                $0.histories?.openingTime = .hours(1)
             } _: { running in
                 let board = try TestBoard.dial(try running.linePort, .oven())
                 try await running.wait(forPrefix: "in memory: another program")

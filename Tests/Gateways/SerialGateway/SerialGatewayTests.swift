@@ -46,6 +46,31 @@ struct SerialGatewayTests {
         }
     }
 
+    @Test("programs close a pseudo-terminal and open it again at once")
+    func reopenedPseudoTerminal() async throws {
+        try await withFolder { folder in
+            let link = "\(folder)/board"
+            try await RunningSerialGateway.with(.pseudoTerminal(link: link)) { running in
+                for _ in 0..<5 {
+                    var descriptor = open(link, O_RDWR | O_NOCTTY)
+                    try await running.wait(for: "opened")
+                    // The gateway wakes about when the next one opens it.
+                    for pause in 0..<100 {
+                        close(descriptor)
+                        for _ in 0..<pause { sched_yield() }
+                        descriptor = open(link, O_RDWR | O_NOCTTY)
+                        for _ in 0..<100 { sched_yield() }
+                    }
+                    close(descriptor)
+                    try await running.wait(for: "line lost")
+                }
+                let device = TestBoard(.oven(), on: open(link, O_RDWR | O_NOCTTY))
+                try await exchange(running)
+                await device.stop()
+            }
+        }
+    }
+
     @Test
     func aServiceGroupShutsItDownGracefully() async throws {
         try await withFolder { folder in
