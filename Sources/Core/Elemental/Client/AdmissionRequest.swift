@@ -123,11 +123,12 @@ private final class AdmissionAttempt {
                 finish(.success((outcome, address)))
                 // No session follows on this connection.
                 if case .authorised = outcome { channel.close(promise: nil) }
-            case .failure(.unanswered) where promise != nil && !hasRetried:
-                hasRetried = true
-                eventLoop.assumeIsolated().scheduleTask(in: ClientGateHandler.pause) { [self] in dial() }
             case .failure(let failure):
-                finish(.failure(request.explain(failure)))
+                guard promise != nil, !hasRetried, let pause = failure.pauseBeforeRetry else {
+                    return finish(.failure(request.explain(failure)))
+                }
+                hasRetried = true
+                eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in dial() }
             }
         }
     }

@@ -219,18 +219,15 @@ extension ClientConnection {
     }
 
     private func tryAgain(after failure: ClientGateHandler.Failure, _ expected: ExpectedService) -> Bool {
-        let pause: TimeAmount
         switch failure {
         case .timedOut: return false
-        // A service that limits handshakes may close the connection.
-        case .unanswered where !hasRetried: pause = ClientGateHandler.pause
+        case .unanswered where !hasRetried: break
         case _ where expected.mayBePlain:
             connect(nil)
             return true
-        // A service takes a client whose first bytes are lost for a plain one.
-        case .notEncrypted where !hasRetried: pause = .zero
-        default: return false
+        default: break
         }
+        guard !hasRetried, let pause = failure.pauseBeforeRetry else { return false }
         hasRetried = true
         device.eventLoop.assumeIsolated().scheduleTask(in: pause) { [self] in connect(expected) }
         return true

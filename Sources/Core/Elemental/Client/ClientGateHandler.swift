@@ -18,7 +18,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     enum Failure: Error {
         case otherKey(Fingerprint)
-        /// The peer does not speak TLS, or TLS failed.
+        /// The peer does not speak TLS, or the handshake failed.
         case notEncrypted(String)
         case timedOut
         /// A host that has begun too many handshakes gets no answer.
@@ -26,6 +26,17 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         case closed
         case refused(AdmissionRefusal)
         case notStored(any Error)
+
+        /// How long to wait before the only other attempt; `nil` if there is none. Nothing was asked for yet.
+        var pauseBeforeRetry: TimeAmount? {
+            switch self {
+            // Handshakes are limited per second.
+            case .unanswered: .seconds(1)
+            // A service takes a client whose first bytes are lost, or come late, for a plain one.
+            case .notEncrypted: .zero
+            default: nil
+            }
+        }
     }
 
     enum PairingStep: Sendable {
@@ -33,9 +44,6 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     typealias Store = (PairedService, PairingStep) -> EventLoopFuture<Void>
-
-    /// The time between two attempts: handshakes are limited per second.
-    static let pause = TimeAmount.seconds(1)
 
     private enum Phase {
         case handshake
@@ -193,6 +201,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
         switch (phase, failure) {
         case (.over, _): return
         case (.handshake, .closed): finish(.failure(.unanswered))
+        case (.admission, .notEncrypted): finish(.failure(.closed))
         default: finish(.failure(failure))
         }
         context?.close(promise: nil)

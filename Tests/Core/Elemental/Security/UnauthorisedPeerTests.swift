@@ -73,11 +73,17 @@ struct UnauthorisedPeerTests {
     }
 
     /// As a service does that has waited too long for the first bytes, which were lost on the way.
-    @Test
-    func aClientThatIsTakenForAPlainOneTriesOnceMore() async throws {
+    @Test(arguments: [false, true])
+    func aClientThatIsTakenForAPlainOneTriesOnceMore(pairs: Bool) async throws {
         let ends = try PairedEnds()
         let (listener, port) = try RawSocket.listen()
-        let connecting = Task { try await ends.connect(port) }
+        let connecting = Task {
+            guard pairs else { return _ = try await ends.connect(port) }
+            var options = ConnectOptions.patientAtTheEnd
+            options.security = ends.clientSecurity
+            let place = ServicePlace.address(host: "127.0.0.1", port: port)
+            _ = try await place.pair(as: "tester", options: options) { _ in nil }
+        }
         for _ in 0..<2 {
             let socket = try await listener.accept()
             #expect(try await socket.readSome().first == 0x16)
