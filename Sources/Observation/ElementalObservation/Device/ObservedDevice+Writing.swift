@@ -53,8 +53,8 @@ extension ObservedDevice {
         guard !isRoundUnderWay else { return }
         isRoundUnderWay = true
         let mayGreet = isConnection && place.discovered?.saysHello != false
-        Task { [weak self] in
-            let isAnswered = await ObservedDevice.waitForAnswer(of: device, mayGreet: mayGreet)
+        Task { [weak self, timeout = options.timeout] in
+            let isAnswered = await ObservedDevice.waitForAnswer(of: device, mayGreet: mayGreet, within: timeout)
             self?.endRound(isAnswered)
         }
     }
@@ -88,13 +88,15 @@ extension ObservedDevice {
 
     /// - Returns: `false` if the connection was lost meanwhile. A peer that answers no pings, or not in time, counts as one
     ///   that has dealt with what was sent: nothing more will be known.
-    private nonisolated static func waitForAnswer(of device: ElementalDevice, mayGreet: Bool) async -> Bool {
+    private nonisolated static func waitForAnswer(
+        of device: ElementalDevice, mayGreet: Bool, within timeout: Duration
+    ) async -> Bool {
         do throws(ElementalError) {
             if device.hello == nil, mayGreet { _ = try? await device.catalogue(timeout: helloTime) }
             // An unsent `latest` value would be overtaken by the ping.
             try await device.waitUntilSent()
             guard device.hello?.features.contains(.ping) == true else { return true }
-            _ = try await device.ping()
+            _ = try await device.ping(timeout: timeout)
             return true
         } catch {
             return error.code != .notConnected
