@@ -66,7 +66,7 @@ struct AddressesTests {
     @Test
     func aRequestGoesToTheOneThatAnswers() async throws {
         let reply = try await withFirst { dialer, address in
-            HTTPRequester(dialer).perform(
+            HTTPRequester(dialer, maximumIdle: .zero).perform(
                 HTTPRequest(method: .GET, address: address, headers: HTTPHeaders()), timeout: TimeAmount(Patience.wait))
         } _: { peer in
             _ = try await peer.request()

@@ -180,6 +180,21 @@ struct HTTPTransportTests {
         #expect(try await events.next() == "closed: refused")
     }
 
+    /// The server may be closing it at this moment.
+    @Test
+    func aConnectionThatWasIdleForTooLongIsNotReused() async throws {
+        let server = try ScriptedServer()
+        let connection = patientHub(url: server.url).withTransports(.serverSentEvents).withAccessToken { "t" }
+            .withOptions { $0.maximumIdle = .zero }.build()
+        async let script = opened(server, .serverSentEvents)
+        try await connection.start()
+        let posts = try await script.posts
+        try await connection.send("A")
+        let next = try await server.accept()
+        #expect(try await post(next).contains(#""target":"A""#))
+        try await posts.readToEnd()
+    }
+
     @Test
     func theEndOfTheEventsEndsTheConnection() async throws {
         let server = try ScriptedServer()

@@ -1,6 +1,7 @@
-import SignalR
 import TestSupport
 import Testing
+
+@testable import SignalR
 
 /// The events of a connection as text.
 func record(_ connection: HubConnection) -> Transcript<String> {
@@ -23,6 +24,7 @@ func patientHub(url: String) -> HubConnectionBuilder {
         $0.serverTimeout = Patience.wait * 9
         $0.keepAliveInterval = Patience.wait * 9
         $0.handshakeTimeout = Patience.wait * 9
+        $0.maximumIdle = Patience.wait * 9
     }
 }
 

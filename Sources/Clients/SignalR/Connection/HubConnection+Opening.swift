@@ -100,7 +100,7 @@ extension HubConnection {
             address = address.adding("useStatefulReconnect", "true")
         }
         let headers = try await maker.authorizedHeaders()
-        let requester = HTTPRequester(dialer)
+        let requester = HTTPRequester(dialer, maximumIdle: options.maximumIdle)
         defer { requester.close() }
         let request = HTTPRequest(method: .POST, address: address, headers: headers)
         let reply = try await requester.perform(request, timeout: TimeAmount(options.handshakeTimeout)).value()

@@ -5,11 +5,8 @@ import Support
 
 /// Sends requests one after the other, over one connection if the server keeps it alive. On its event loop only.
 final class HTTPRequester {
-    /// A connection that was idle for longer is not reused. Servers close idle connections, the earliest known after 5
-    /// s, and a request sent at that moment would be lost or, if repeated, perhaps executed twice.
-    private static var maximumIdle: TimeAmount { .seconds(4) }
-
     private let dialer: Dialer
+    private let maximumIdle: TimeAmount
     private var handler: HTTPHandler?
     private var address: HubAddress?
     private var isClosed = false
@@ -17,7 +14,12 @@ final class HTTPRequester {
 
     var isReading = true { didSet { handler?.isReading = isReading } }
 
-    init(_ dialer: Dialer) { self.dialer = dialer }
+    /// - Parameter maximumIdle: a connection that was idle for longer is not reused. Servers close idle connections, the
+    ///   earliest known after 5 s, and a request sent at that moment would be lost or, if repeated, perhaps executed twice.
+    init(_ dialer: Dialer, maximumIdle: Duration) {
+        self.dialer = dialer
+        self.maximumIdle = TimeAmount(maximumIdle)
+    }
 
     /// Sends a request; the previous one must have ended.
     ///
@@ -41,7 +43,7 @@ final class HTTPRequester {
             let (server, seconds) = (request.address.endpoint.authority, timeout.nanoseconds / 1_000_000_000)
             self?.giveUp(exchange, SignalRError(.timedOut, "\(server) did not answer within \(seconds) s"))
         }
-        if let handler, handler.isIdle, .now() - handler.idleSince < Self.maximumIdle, let address,
+        if let handler, handler.isIdle, .now() - handler.idleSince < maximumIdle, let address,
             address.endpoint == request.address.endpoint
         {
             handler.begin(exchange)

@@ -41,6 +41,8 @@ public struct HubConnectionOptions: Sendable {
     /// Where the connection's event loop comes from.
     public var eventLoopGroup: MultiThreadedEventLoopGroup = .singleton
 
+    /// How long an HTTP connection may be idle before it is not reused, for tests that wait longer.
+    var maximumIdle: Duration = .seconds(4)
     /// The time, for tests that set it.
     var now: @Sendable () -> NIODeadline = { .now() }
     /// Waits before an attempt to reconnect, for tests that do not.

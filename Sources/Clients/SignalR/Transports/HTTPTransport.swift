@@ -54,8 +54,8 @@ final class HTTPTransport: HubTransport {
         self.options = options
         self.events = events
         timeout = TimeAmount(options.handshakeTimeout)
-        requester = HTTPRequester(dialer)
-        poster = HTTPRequester(dialer)
+        requester = HTTPRequester(dialer, maximumIdle: options.maximumIdle)
+        poster = HTTPRequester(dialer, maximumIdle: options.maximumIdle)
         opened = dialer.eventLoop.makePromise()
         parser = EventStreamParser(maximumEvent: maximumEvent)
     }
@@ -84,7 +84,7 @@ final class HTTPTransport: HubTransport {
             end(nil)
             guard isPolling else { return dialer.eventLoop.makeSucceededVoidFuture() }
             let closed = dialer.eventLoop.makePromise(of: Void.self)
-            let farewell = HTTPRequester(dialer)
+            let farewell = HTTPRequester(dialer, maximumIdle: options.maximumIdle)
             perform(.DELETE, farewell, "the farewell", timeout: min(timeout, .seconds(2))) { _ in
                 // Nothing follows on this HTTP connection.
                 farewell.close()
