@@ -1,6 +1,5 @@
 import ElementalSecurity
 import Foundation
-import Support
 
 /// The state directory of all processes that this process's tests start, instead of the user's own.
 ///
@@ -8,15 +7,8 @@ import Support
 /// identity, or about two users, gives its processes directories of their own (`--state`).
 enum StateOfTests {
     private static let directory = Result {
-        let path = FileManager.default.temporaryDirectory.appending(path: "elemental-\(UUID().uuidString)").path
-        pathToRemove.withLock { $0 = path }
-        atexit {
-            if let path = pathToRemove.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) }
-        }
-        return try SecurityState(directory: path).directory
+        try SecurityState(directory: ProcessFolder.path + "/state").directory
     }
-
-    private static let pathToRemove = Locked<String?>(nil)
 
     /// The environment of a child process: this process's own, with that directory, and with what the test adds.
     static func environment(adding added: [String: String] = [:]) throws -> [String: String] {

@@ -34,11 +34,10 @@ enum DebianScripts {
         let content: String
     }
 
-    /// The package, which is made once for all tests.
+    /// The package, which is made once for all tests of this process.
     static let package = Task {
         let build = URL(filePath: try ElementalProcess.path).deletingLastPathComponent()
-        let folder = build.appending(path: "package")
-        try? FileManager.default.removeItem(at: folder)
+        let folder = URL(filePath: try ProcessFolder.path + "/package")
         let log = try await ChildProcess.run(
             Repository.path("Tests/debian/package"), [build.path, folder.path], within: Patience.wait * 4)
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".deb") }
