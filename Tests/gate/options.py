@@ -3,6 +3,7 @@
 import argparse
 
 import needs
+import places
 import rest
 
 EPILOG = """\
@@ -42,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="Tests/run",
         usage="Tests/run [--all | --step NAME… | --changed [REF] | --sanitize NAME | --arm64 | --soak [MINUTES] | --set-clock] [OPTION…]\n"
-        "       Tests/run --repeat N [--filter REGEX] [--load K] [--shuffle SEED] [--starve] [--restart]",
+        "       Tests/run --repeat N [--filter REGEX] [--load K] [--shuffle SEED] [--starve] [--lanes N] [--restart]",
         description="Without options: the gate, which every change has to pass.",
         epilog=EPILOG.format(steps=table(rest.STEPS), names=table(names)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -97,6 +98,11 @@ def parser() -> argparse.ArgumentParser:
         "--starve", action="store_true", help="freezes child processes of the tests for 10 to 300 ms at a time, at most a fifth of "
         "the time; as root",
     )
+    repeating.add_argument(
+        "--lanes", metavar="N", type=_positive, default=places.LANES, help="N processes of tests at once (default "
+        f"{places.LANES}); more of them get more of the processor from the load, and waits are longer by what they take from each "
+        "other",
+    )
     repeating.add_argument("--restart", action="store_true", help="forgets the counts of earlier sittings")
     return made
 
@@ -113,8 +119,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     made = parser()
     made.error = lambda message: made.exit(64, f"Tests/run: {message}; see --help\n")
     options = made.parse_args(arguments)
-    if options.repeat is None and (options.load or options.shuffle is not None or options.starve or options.restart):
-        made.error("--load, --shuffle, --starve and --restart go with --repeat")
+    others = (options.load, options.shuffle is not None, options.starve, options.lanes != places.LANES, options.restart)
+    if options.repeat is None and any(others):
+        made.error("--load, --shuffle, --starve, --lanes and --restart go with --repeat")
     if options.filter and (options.all or options.step or options.changed is not None or options.soak or options.set_clock):
         made.error("--filter goes with --sanitize, with --repeat or alone")
     return options

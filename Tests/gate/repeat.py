@@ -65,6 +65,7 @@ class Repetition:
 
     def __init__(self, chosen: argparse.Namespace) -> None:
         self.rounds, self.load, self.seed, self.starves = chosen.repeat, chosen.load, chosen.shuffle, chosen.starve
+        self.lanes = chosen.lanes
         self.program = modules.bundle(places.BUNDLE, None)
         # Each kind of trouble has counts of its own.
         kinds = [f"load-{self.load}" if self.load else "", "starve" if self.starves else ""]
@@ -93,7 +94,7 @@ class Repetition:
         found = results.Results()
         parts = parts_of(due, self.seed, number)
         jobs = [self._job(f"part {index}", part, number, found) for index, part in enumerate(parts, start=1)]
-        plan = schedule.Schedule(jobs, {"tests": places.LANES}, self.began, is_quiet=True)
+        plan = schedule.Schedule(jobs, {"tests": self.lanes}, self.began, is_quiet=True)
         plan.run()
         self.failed_jobs += [job for job in jobs if job.error]
         bad = {test.id for test in found.failures} | {test.id for test in found.of("started")}
@@ -104,8 +105,8 @@ class Repetition:
         def run(job: Job) -> None:
             started: list[subprocess.Popen] = []
             starving = load.Starving(started, self.program, f"{self.seed} {number} {name}") if self.starves else None
-            # What the load takes from the tests, their waits are longer for. The product's own limits stay as they are.
-            slower = 1 + self.load / places.CORES + self.starves
+            # Waits are longer by what the load and the other lanes take from the processor. The product's limits stay.
+            slower = 1 + (self.load + max(self.lanes - places.LANES, 0)) / places.CORES + self.starves
             patience = {"ELEMENTAL_TEST_PATIENCE": str(places.PATIENCE * slower)}
             with starving or contextlib.nullcontext():
                 found = modules.run_tests(
