@@ -106,7 +106,7 @@ struct FollowerHistoryTests {
             try await eventually { Self.values(log, Weather.text).count == 1 }
             let device = try #require(follower.device(of: service.key))
             let received = device.statistics.bytesReceived
-            for _ in 0..<20 { try await device.ping() }
+            for _ in 0..<20 { _ = try await device.ping() }
             #expect(Self.values(log, Weather.text).count == 1)
             #expect(device.statistics.bytesReceived - received < 3000)
             room.open()

@@ -164,6 +164,7 @@ struct AccessTests {
                 verdicts.withLock { $0 }
                     == [.wrong, .wrong, .wrong, .accepted, .wrong, .accepted, .wrong, .tooMany])
             #expect(try await fixture.status("/metrics", ["Authorization: Bearer correct"]) == 429)
+            withExtendedLifetime(client) {}
         }
     }
 }

@@ -224,6 +224,7 @@ struct SocketTests {
             }
             try await eventually("it is closed") { fixture.sockets.closed.withLock { $0 } == [1] }
             try await eventually { await fixture.server.counts() == (0, 0) }
+            withExtendedLifetime(client) {}
         }
     }
 

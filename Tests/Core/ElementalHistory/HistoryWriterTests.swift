@@ -202,7 +202,7 @@ struct HistoryWriterTests {
                     histories.keepOnly([other])
                     value.withUnsafeBytes { histories.append(other.id, $0, at: nil) }
                     #expect(histories.byteCount <= ServiceHistories.maximumByteCount)
-                    if number.isMultiple(of: 500) { await histories.synchronise() }
+                    if number.isMultiple(of: 500) { _ = await histories.synchronise() }
                 }
                 _ = await histories.synchronise()
                 histories.keepOnly([Self.count])
@@ -229,7 +229,7 @@ struct HistoryWriterTests {
         "names that are no folder's are refused",
         arguments: ["", "..", "a/b", "a b", "ä", String(repeating: "a", count: 64)])
     func names(_ name: String) async throws {
-        try await withFolder { folder in
+        _ = try await withFolder { folder in
             await #expect(throws: SecurityError.self) {
                 try await ServiceHistories(
                     .still, inFilesOf: name, for: [Self.count], directory: folder, interval: .seconds(1))

@@ -34,7 +34,7 @@ struct ElementValueTests {
 
     @Test("what each type's row of the table says is what its values do")
     func rows() throws {
-        for echo in try WireVectors.recorded.tcpEchoes {
+        for echo in WireVectors.recorded.tcpEchoes {
             let type = try #require(ElementType(name: echo.type))
             let bytes = Array(echo.bytes.dropFirst(Envelope.streamByteCount))
             let value = try #require(bytes.withUnsafeBytes { ElementValue(wireBytes: $0, type: type) })

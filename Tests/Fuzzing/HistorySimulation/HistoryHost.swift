@@ -157,7 +157,7 @@ final class HistoryHost: @unchecked Sendable {
             await withCheckedContinuation { continuation in
                 loop.scheduleTask(in: .milliseconds(300)) { continuation.resume() }
             }
-            await program.histories.synchronise()
+            _ = await program.histories.synchronise()
             end(.inOrder)
             body()
         }

@@ -178,7 +178,7 @@ struct RecordResumeTests {
     func head() async throws {
         try await withFolder { folder in
             let state = try StateOptions.parse(["--state", "\(folder)/state"])
-            let (key, count) = (RecorderTests.rover, RecordedHistoryTests.count.definition)
+            let key = RecorderTests.rover
             // The second one begins behind the first one's values.
             for (name, values, last) in [("1", 1...10, 10), ("2", 1...14, 14)] as [(String, ClosedRange<UInt32>, Int)] {
                 let resumed = try await ResumedRecording.open(

@@ -28,7 +28,8 @@ struct RecorderTests {
     static let values: [(String, ElementValue)] = [
         ("Int8", .int8(.min)), ("Mode", .uint8(2)), ("Int16", .int16(-40)), ("UInt16", .uint16(.max)),
         ("Int32", .int32(.min)), ("UInt32", .uint32(.max)), ("Int64", .int64(.min)), ("UInt64", .uint64(.max)),
-        ("Speed", .float(0.1)), ("Double", .double(.infinity)), ("Double", .double(5e-324)), ("Double", .double(-0.0)),
+        ("Speed", .float(0.1)), ("Double", .double(.infinity)),
+        ("Double", .double(.leastNonzeroMagnitude)), ("Double", .double(-0.0)),
         ("Note", .string("")), ("Note", .string("a \"quoted\"\\ line\nwith \u{0} \u{1B}[31m 🍳 e\u{301} \u{200B}")),
         ("Picture", .data(Data())), ("Picture", .data(Data(0...255))), ("Camera", .bool(true)),
         ("Aim", .float2([1, -.infinity])), ("Motion", .float3([0.1, 1e-20, 3e38])),

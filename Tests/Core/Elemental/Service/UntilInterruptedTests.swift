@@ -50,7 +50,7 @@ struct UntilInterruptedTests {
             try await untilInterrupted {
                 // Signals within 250 ms of the first count as the same one.
                 _ = Task { try await eventually("the second signal takes effect") { kill(getpid(), SIGINT) != 0 } }
-                await uncancelled { await Latch().wait() }
+                _ = await uncancelled { await Latch().wait() }
             }
         }
     }

@@ -31,7 +31,7 @@ final class EmbeddedService {
     /// The service receives these datagrams in one read.
     func receive(_ received: [[UInt8]], from host: String) throws {
         let address = try SocketAddress(ipAddress: host, port: 50_000)
-        let channel = try datagrams ?? EmbeddedChannel(handler: server.makeDatagramHandler(), loop: loop)
+        let channel = datagrams ?? EmbeddedChannel(handler: server.makeDatagramHandler(), loop: loop)
         datagrams = channel
         for datagram in received {
             channel.pipeline.fireChannelRead(

@@ -20,7 +20,7 @@ struct DirectDatagramTests {
                 Task {
                     for await number in device.values(of: Lamp.count) {
                         // Every third answer shares its way with others, which may be in the same datagram or not.
-                        if number.isMultiple(of: 3) { try? service.send([Float(number), 0, 0], to: Lamp.motion) }
+                        if number.isMultiple(of: 3) { _ = try? service.send([Float(number), 0, 0], to: Lamp.motion) }
                         try? device.send(number, to: Lamp.count)
                     }
                 }

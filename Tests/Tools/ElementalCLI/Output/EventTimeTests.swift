@@ -10,7 +10,7 @@ struct EventTimeTests {
             let watched = try #require(watch.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
             let get = try await ElementalProcess.run("get", target, "Speed", "--json")
             let got = try #require(get.output.compactMap { JSONLine($0) }.first { $0.event == "value" })
-            let set = try await expectSuccess("set", target, "Speed=0.75", "--json")
+            try await expectSuccess("set", target, "Speed=0.75", "--json")
             let received = try await service.nextEvent("value")
 
             let times = try [watched, got, received].map { try #require($0.number("time")) }
