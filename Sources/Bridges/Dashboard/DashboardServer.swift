@@ -5,13 +5,13 @@ import NIOCore
 package import ServiceMetrics
 package import WebServer
 
-/// The page that shows services, live, and sets their elements; and their metrics beside it.
+/// The page that shows services live and sets their elements, and the page of their metrics.
 package final class DashboardServer: Sendable {
     private let sessions: Follower
     private let web: WebServer
     private let board: NIOLoopBoundBox<Board>
 
-    /// - Parameter sessions: not running yet. The one event loop of their connections becomes that of the pages too.
+    /// - Parameter sessions: not running yet. Its one event loop serves the pages too.
     package init(
         _ sessions: Follower, metrics: ServiceMetrics, pairings: PagePairings, policy: BoardPolicy,
         web options: WebServerOptions, hostName: String, logger: Logger
@@ -32,7 +32,7 @@ package final class DashboardServer: Sendable {
         sessions.onEvent(on: loop) { board.value.note($0) }
     }
 
-    /// The files of the page, which are in the folder Page and part of the program.
+    /// The files of the folder Page, which are compiled into the program.
     static let files: [String: WebFile] = {
         let files = UnsafeBufferPointer(start: dashboard_page_files(), count: dashboard_page_file_count())
         return Dictionary(
@@ -44,11 +44,11 @@ package final class DashboardServer: Sendable {
             })
     }()
 
-    /// Begins to listen. Call it once, before ``run()``. The server has to be stopped also if it throws.
+    /// Starts to listen. Call it once, before ``run()``. Call ``stop()`` even if it throws.
     package func start() async throws -> (host: String, port: Int) { try await web.start() }
 
-    /// Follows the services and serves pages until the task is cancelled. What pages hold is then set to its value of rest,
-    /// before the services are left.
+    /// Follows the services and serves pages until the task is cancelled. Then it sets what pages hold to the rest
+    /// values, before it disconnects from the services.
     package func run() async throws {
         let quality = web.eventLoop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
             [board] _ in board.value.tellQuality()

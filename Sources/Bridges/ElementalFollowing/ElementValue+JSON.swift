@@ -3,8 +3,8 @@ internal import ElementalWire
 package import Support
 
 extension ElementValue {
-    /// The value in JSON: numbers as numbers with all their digits, vectors and matrices as arrays of numbers, data as
-    /// a string of hexadecimal digits.
+    /// The value in JSON: numbers with all their digits, vectors and matrices as arrays of numbers, data as a string of
+    /// hexadecimal digits.
     package var json: JSONText {
         switch plainForm {
         case .integer(let digits): .number(digits)
@@ -18,7 +18,8 @@ extension ElementValue {
 }
 
 extension ElementDefinition {
-    /// The element's choices in JSON: of a number its value and name, of a string the text. `null` if it has none.
+    /// The element's choices in JSON: for a string its texts, otherwise objects of value and name; `null` if it has
+    /// none.
     package var choicesJSON: JSONText {
         guard !choices.isEmpty else { return .null }
         return .array(

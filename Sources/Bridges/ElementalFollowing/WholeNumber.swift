@@ -1,9 +1,9 @@
 package import ElementalWire
 
-// A number from outside for an element of integers, rounded to the nearest whole number, halves away from zero: faders and
-// home automation compute with fractions. What is beyond 128 bits is the nearest that these have.
+// Numbers from other programs for integer elements: rounded to the nearest integer, halves away from zero, because
+// faders and home automation compute with fractions. A number beyond 128 bits becomes the nearest limit.
 extension Int128 {
-    /// - Returns: `nil` if it is not a number.
+    /// - Returns: `nil` for NaN.
     package init?(rounding number: Double) {
         guard !number.isNaN else { return nil }
         self = Int128(exactly: number.rounded()) ?? (number < 0 ? .min : .max)
@@ -14,7 +14,7 @@ extension Int128 {
     package init?(rounding text: String) {
         var text = Substring(text).drop { $0 == " " }
         while text.last == " " { text.removeLast() }
-        // `Double` reads hexadecimal, "inf" and "nan" too.
+        // `Double` also accepts hexadecimal digits, "inf" and "nan".
         guard text.utf8.allSatisfy({ "0123456789+-.eE".utf8.contains($0) }), let number = Double(text) else {
             return nil
         }
@@ -31,6 +31,6 @@ extension Int128 {
 }
 
 extension ElementType {
-    /// How many floats a value has; `nil` for a type that is not made of several floats.
+    /// The number of floats in a value; `nil` for a type that does not consist of several floats.
     package var floatCount: Int? { isVector || self == .float4x4 ? fixedByteCount.map { $0 / 4 } : nil }
 }

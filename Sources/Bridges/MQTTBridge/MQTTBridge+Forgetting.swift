@@ -4,17 +4,18 @@ internal import NIOCore
 internal import Support
 
 extension MQTTBridge {
-    /// Empties what a broker has retained of services: their values and availability, and what Home Assistant was told,
-    /// which removes their devices there. The services need not be there; a bridge that still runs tells them again.
+    /// Empties a broker's retained messages of services: their values, their availability and their descriptions for
+    /// Home Assistant, which removes their devices there. The services need not be running. A bridge that is still
+    /// running publishes them again.
     ///
     /// - Parameters:
-    ///   - subjects: the services; ``Subject/all`` stands for all below the base.
+    ///   - subjects: the services; ``Subject/all`` for all below the base.
     ///   - broker: where the broker is.
-    ///   - connection: how to connect to it. It is not tried again.
+    ///   - connection: how to connect to it. A failed connection is not retried.
     ///   - options: the base and the discovery that the bridge had.
     /// - Returns: the topics that were emptied.
-    /// - Throws: ``MQTTError`` if the broker cannot be reached or does not answer, ``MQTTBridgeError`` for options that
-    ///   contradict themselves.
+    /// - Throws: ``MQTTError`` if the broker cannot be reached or does not answer, ``MQTTBridgeError`` for
+    ///   contradictory options.
     public static func forget(
         _ subjects: [Subject], broker: MQTTAddress, connection: MQTTOptions = MQTTOptions(),
         options: MQTTBridgeOptions = MQTTBridgeOptions()
@@ -30,11 +31,11 @@ extension MQTTBridge {
                 guard message.isRetained, message.payload.readableBytes > 0,
                     retained.contains(where: { $0.covers(message.topic) })
                 else { return }
-                // More are left for another time.
+                // Further topics need another call.
                 topics.withLock { if $0.count < 10_000 { $0.insert(message.topic) } }
             }
             _ = try await client.subscribe(to: Set(retained.flatMap(\.filters)).sorted().map { ($0, .atLeastOnce) })
-            // Until nothing comes for half a second; there may be a broker on which messages come without end.
+            // Until no message arrives for half a second, with a limit for a broker whose messages never end.
             for _ in 0..<20 {
                 let count = topics.withLock { $0.count }
                 await Delay.wait(.milliseconds(500), on: client.eventLoop)
@@ -51,7 +52,7 @@ extension MQTTBridge {
 
 private struct RetainedTopics: Sendable {
     let filters: [String]
-    /// What a topic that came has to begin with, or to be.
+    /// What a received topic has to start with.
     private let prefix: String
     private let configs: (prefix: String, isWhole: Bool)
     private let discovery: DiscoveryTopics
@@ -83,7 +84,7 @@ private struct RetainedTopics: Sendable {
     func covers(_ topic: String) -> Bool {
         guard let id = discovery.id(ofConfig: topic) else { return topic.hasPrefix(prefix) }
         if configs.isWhole { return id == configs.prefix }
-        // Another service's name may begin like this one's; an instance has no underscore.
+        // Another service's name may start with this one's. The part for the instance contains no underscore.
         return id.hasPrefix(configs.prefix)
             && (configs.prefix == "elemental_" || !id.dropFirst(configs.prefix.count).contains("_"))
     }

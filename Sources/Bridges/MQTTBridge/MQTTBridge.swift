@@ -4,17 +4,17 @@ public import MQTT
 internal import NIOCore
 internal import Support
 
-/// Shows services to an MQTT broker: the values of their elements are retained messages, and messages set elements.
+/// Bridges services to an MQTT broker: element values become retained messages, and messages set elements.
 ///
 /// ```swift
 /// let bridge = try MQTTBridge([.all], broker: MQTTAddress("mqtt://homeassistant.local"))
 /// bridge.onEvent { print($0) }
 /// try await bridge.run()
 /// ```
-/// Home Assistant shows each service as a device. What may go away comes back by itself in any order: the broker, Home
-/// Assistant, the bridge, the services, and the networks between them.
+/// Home Assistant shows each service as a device. The broker, Home Assistant, the bridge, the services and the network
+/// can fail and return in any order; the bridge recovers by itself.
 public final class MQTTBridge: Sendable {
-    /// Which services are bridged.
+    /// The services to bridge.
     public typealias Subject = ServiceSubject
 
     /// The connection to the broker.
@@ -27,19 +27,19 @@ public final class MQTTBridge: Sendable {
     /// Creates a bridge, which does nothing until ``run()``.
     ///
     /// - Parameters:
-    ///   - subjects: what is bridged.
+    ///   - subjects: the services to bridge.
     ///   - broker: where the broker is.
     ///   - connection: how to connect to the broker. The bridge sets the last will.
-    ///   - options: what the broker is told, and what its clients may do.
-    ///   - name: this client's name, under which the services list it.
+    ///   - options: what the bridge publishes, and what the broker's clients may do.
+    ///   - name: this client's name in the services' lists.
     ///   - connect: how to connect to the services. The bridge sets the reconnection, the role and the event loop.
-    /// - Throws: ``MQTTBridgeError`` for options that contradict themselves.
+    /// - Throws: ``MQTTBridgeError`` for contradictory options.
     public convenience init(
         _ subjects: [Subject] = [.all], broker: MQTTAddress, connection: MQTTOptions = MQTTOptions(),
         options: MQTTBridgeOptions = MQTTBridgeOptions(), name: String = "MQTT bridge",
         connect: ConnectOptions = ConnectOptions()
     ) throws(MQTTBridgeError) {
-        // Everything on one event loop: no value is passed from thread to thread.
+        // Everything runs on one event loop, so that no value moves from thread to thread.
         var connection = connection
         connection.eventLoopGroup = connection.eventLoopGroup.next()
         let following = FollowerOptions(
@@ -47,8 +47,8 @@ public final class MQTTBridge: Sendable {
         try self.init(Follower(subjects, following), broker: broker, connection, options)
     }
 
-    /// Creates a bridge to services that are followed, by a follower that has not been started. The event loop group of
-    /// both is one event loop.
+    /// Creates a bridge of a follower that has not been started. The event loop group of both is the same single event
+    /// loop.
     package init(
         _ follower: Follower, broker: MQTTAddress, _ connection: MQTTOptions, _ options: MQTTBridgeOptions
     ) throws(MQTTBridgeError) {
@@ -72,30 +72,30 @@ public final class MQTTBridge: Sendable {
         HandlerRegistration(events.addEventHandler(handler))
     }
 
-    /// Follows the services and passes values until the task is cancelled; then tells the broker that the bridge is gone.
-    /// Call it once.
+    /// Follows the services and passes values on until the task is cancelled. Then it publishes that the bridge is
+    /// offline. Call it once.
     ///
-    /// - Throws: ``MQTTError`` if the broker does not accept this client, or cannot be one; ``ElementalError`` if a
-    ///   service's name is not one. A broker that cannot be reached now is tried again.
+    /// - Throws: ``MQTTError`` if the broker rejects this client or is not a broker; ``ElementalError`` for an invalid
+    ///   service name. A broker that cannot be reached is retried.
     public func run() async throws {
         let loop = client.eventLoop
         let core = await loop.run { [client, options, topics, events] in
             NIOLoopBound(BridgeCore(client, options, topics) { events.emit($0) }, eventLoop: loop)
         }
-        // The core has the client, which has these until the end.
+        // The core holds the client, which holds these handlers: they are cancelled at the end.
         let handlers = [
             client.onEvent { core.value.take($0) },
             client.onMessage { core.value.take($0) },
         ]
         follower.onEvent(on: loop) { core.value.take($0) }
-        // Not a child task: it outlives the services, so that the broker can be told.
+        // Not a child task: it outlives the services, so that the bridge can publish its end.
         let connection = Task { [client] in try await client.run() }
         let result: Result<Void, any Error>
         do {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask { [follower] in try await follower.run() }
                 group.addTask {
-                    // Waiting for another task is not cancelled with this one.
+                    // Cancelling this task does not cancel the other one that it waits for.
                     try await withTaskCancellationHandler {
                         try await connection.value
                     } onCancel: {
@@ -115,10 +115,10 @@ public final class MQTTBridge: Sendable {
         try result.get()
     }
 
-    /// The longest that the broker may take to hear that the bridge ends.
+    /// The maximum time for publishing the end of the bridge.
     private static let farewellTime = Duration.seconds(2)
 
-    /// Tells the broker that the bridge ends, and ends the connection.
+    /// Publishes that the bridge is offline, and closes the connection.
     private func leave(_ core: NIOLoopBound<BridgeCore>) async {
         await client.eventLoop.run { core.value.leave() }
         if client.isConnected {

@@ -9,7 +9,7 @@ internal import Zeroconf
 
 import class Dispatch.DispatchQueue
 
-/// Shows services to surfaces that speak OSC: faders set elements, and are told what the elements are.
+/// Bridges services to OSC surfaces: faders set elements and receive their values.
 ///
 /// ```swift
 /// var options = OSCBridgeOptions()
@@ -18,18 +18,18 @@ import class Dispatch.DispatchQueue
 /// bridge.onEvent { print($0) }
 /// try await bridge.run()
 /// ```
-/// The element "Cutoff" of the instance "Synth" is at `/Synth/Cutoff`. Programs that speak OSCQuery find the bridge and
-/// read from it what elements there are. OSC knows no security: only this machine's programs are heard, unless
-/// ``OSCBridgeOptions/allowedNetworks`` says otherwise.
+/// The element "Cutoff" of the instance "Synth" has the address `/Synth/Cutoff`. Programs that support OSCQuery find
+/// the bridge and read the tree of elements from it. OSC has no security: the bridge accepts only this machine's
+/// programs, unless ``OSCBridgeOptions/allowedNetworks`` says otherwise.
 public final class OSCBridge: Sendable {
-    /// Which services are bridged.
+    /// The services to bridge.
     public typealias Subject = ServiceSubject
 
     private let options: OSCBridgeOptions
     private let logger: Logger
     private let follower: Follower
     private let events = EventHub<OSCBridgeEvent>()
-    /// The bridge's own: programs that read the tree do not delay the faders.
+    /// The bridge has its own group, so that programs that read the tree do not delay the faders.
     private let group: MultiThreadedEventLoopGroup
     private var loop: any EventLoop { group.next() }
     /// The core, while the bridge runs.
@@ -40,11 +40,11 @@ public final class OSCBridge: Sendable {
     /// Creates a bridge, which does nothing until ``run()``.
     ///
     /// - Parameters:
-    ///   - subjects: what is bridged.
-    ///   - options: where surfaces are heard, and what they may do.
-    ///   - name: this client's name, under which the services list it.
+    ///   - subjects: the services to bridge.
+    ///   - options: where the bridge listens, and what surfaces may do.
+    ///   - name: this client's name in the services' lists.
     ///   - connect: how to connect to the services. The bridge sets the reconnection, the role and the event loop.
-    /// - Throws: ``OSCBridgeError`` for options that cannot be.
+    /// - Throws: ``OSCBridgeError`` for an invalid port or network.
     public convenience init(
         _ subjects: [Subject] = [.all], options: OSCBridgeOptions = OSCBridgeOptions(), name: String = "OSC bridge",
         connect: ConnectOptions = ConnectOptions(),
@@ -56,9 +56,10 @@ public final class OSCBridge: Sendable {
         self.init(options, group, Follower(subjects, following), logger)
     }
 
-    /// Creates a bridge to services that are followed.
+    /// Creates a bridge of a follower.
     ///
-    /// - Parameter makeFollower: makes the follower, which has not been started, with connections on that event loop.
+    /// - Parameter makeFollower: returns a follower that has not been started and has its connections on the given
+    ///   event loop.
     package convenience init(
         options: OSCBridgeOptions, logger: Logger, makeFollower: (any EventLoop) async throws -> Follower
     ) async throws {
@@ -89,10 +90,10 @@ public final class OSCBridge: Sendable {
         HandlerRegistration(events.addEventHandler(handler))
     }
 
-    /// Follows the services and passes values until the task is cancelled. Call it once.
+    /// Follows the services and passes values on until the task is cancelled. Call it once.
     ///
-    /// - Throws: ``OSCBridgeError`` if a port cannot be had or a feedback address is not known; ``ElementalError`` if a
-    ///   service's name is not one.
+    /// - Throws: ``OSCBridgeError`` if a port cannot be opened or a feedback address is unknown; ``ElementalError`` for
+    ///   an invalid service name.
     public func run() async throws {
         let (loop, options, events) = (loop, options, events)
         let core = await loop.run {
@@ -107,7 +108,7 @@ public final class OSCBridge: Sendable {
         } catch {
             result = .failure(error)
         }
-        // They have this bridge.
+        // The sockets retain this bridge.
         await open.withLock { $0.take() }?.sockets.close()
         await loop.run { core.value.end() }
         await web.stop()
@@ -142,7 +143,7 @@ public final class OSCBridge: Sendable {
         do throws(OSCBridgeError) {
             sockets = try await DatagramSockets.bind(port: queryPort, isOpen: isOpen, on: loop, core, tell: tell)
         } catch {
-            // The system chose a port of TCP; that of UDP may be another then.
+            // The system chose a free TCP port, whose number may be taken for UDP. Use another one for UDP then.
             guard options.port == 0 else { throw error }
             sockets = try await DatagramSockets.bind(port: 0, isOpen: isOpen, on: loop, core, tell: tell)
         }
@@ -172,7 +173,7 @@ public final class OSCBridge: Sendable {
         for publisher in publishers { await publisher.stop() }
     }
 
-    /// A program has opened a WebSocket. On the web server's event loop.
+    /// Adds a WebSocket that a program has opened. Runs on the web server's event loop.
     private func add(_ socket: WebSocketConnection) {
         guard let core = bound.withLock({ $0 }) else { return socket.close(code: 1001, reason: "the bridge ends") }
         let (loop, id, host) = (core.eventLoop, socket.id, socket.host)
@@ -181,7 +182,7 @@ public final class OSCBridge: Sendable {
         socket.onText = { text in
             loop.execute { core.value.listeners.receive(text, from: id) { core.value.addresses[$0] != nil } }
         }
-        // OSC of extensions that HOST_INFO does not name.
+        // Binary messages would be OSC of extensions that HOST_INFO does not list.
         socket.ignoreBinary()
         socket.onWritable = { loop.execute { core.value.listeners.isWritable(id) } }
         socket.onClose = { loop.execute { core.value.listeners.remove(id) } }
@@ -206,7 +207,7 @@ public final class OSCBridge: Sendable {
 
     private static func address(of destination: OSCBridgeOptions.Destination) async -> SocketAddress? {
         await withCheckedContinuation { continuation in
-            // It may ask the network.
+            // Resolving a name may block on the network.
             DispatchQueue.global().async {
                 continuation.resume(
                     returning: try? SocketAddress.makeAddressResolvingHost(destination.host, port: destination.port))
@@ -217,7 +218,7 @@ public final class OSCBridge: Sendable {
     private func publishers(port: Int, _ queryPort: Int) throws(OSCBridgeError) -> [ServicePublisher] {
         guard options.isAnnounced else { return [] }
         do throws(ZeroconfError) {
-            // Who does not reach it has no use for it.
+            // Announces the bridge only where it can be reached.
             let reach: ServiceReach = options.allowedNetworks.isEmpty ? .machine : .network
             return try [(.udp("osc"), port), (.tcp("oscjson"), queryPort)].map {
                 (type: ServiceType, port: Int) throws(ZeroconfError) in

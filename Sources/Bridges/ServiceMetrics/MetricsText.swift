@@ -22,7 +22,7 @@ struct MetricsText {
 
     private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
 
-    /// A number as the format spells it, with the fewest digits that tell it from its neighbours.
+    /// Formats a number with the fewest digits that distinguish it from its neighbours.
     static func number(_ value: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
@@ -30,11 +30,11 @@ struct MetricsText {
     }
 }
 
-/// The labels of a sample as they are written: `service="robot",device="Rover"`.
+/// The labels of a sample in text form: `service="robot",device="Rover"`.
 struct MetricLabels: Sendable, Hashable {
     private(set) var text = ""
 
-    /// The labels with another one. One without a value is left out, which means the same.
+    /// Returns the labels with another one. An empty value adds nothing, which means the same.
     func with(_ name: String, _ value: String) -> MetricLabels {
         guard !value.isEmpty else { return self }
         var labels = self
@@ -43,22 +43,21 @@ struct MetricLabels: Sendable, Hashable {
         return labels
     }
 
-    /// The value between its quotes. Names come from the network and may have any characters. A zero ends the text for
-    /// Prometheus' own parser, so it is replaced.
+    /// Escapes a value between its quotes. Names come from the network and may have any characters. Prometheus' own
+    /// parser ends a text at NUL, so it is replaced.
     private static func escape(_ value: String) -> String {
         let escapes: [Unicode.Scalar: String] = ["\\": #"\\"#, "\"": #"\""#, "\n": #"\n"#, "\0": "\u{FFFD}"]
         return value.unicodeScalars.reduce(into: "") { $0 += escapes[$1] ?? String($1) }
     }
 
-    // Byte for byte: texts that only look the same are different labels.
+    // Compares bytes: texts that only look the same are different labels.
     static func == (a: MetricLabels, b: MetricLabels) -> Bool { a.text.utf8.elementsEqual(b.text.utf8) }
 
     func hash(into hasher: inout Hasher) { for byte in text.utf8 { hasher.combine(byte) } }
 }
 
 extension MetricsText {
-    /// The metrics of services, in any order but always the same. Equal services give equal texts, and no series comes
-    /// twice.
+    /// Writes the metrics of services in the given order. Equal services give equal texts, and no series occurs twice.
     init(_ services: [ServiceSeries]) {
         var used: Set<MetricLabels> = []
         let services = services.filter { used.insert($0.labels).inserted }.map { (series: $0, traffic: $0.traffic) }
@@ -116,8 +115,8 @@ extension MetricsText {
 }
 
 extension ElementValue {
-    /// The components with their numbers as the format spells them; a value with a single one has no name for it. Texts
-    /// and data have none.
+    /// Calls `body` with each component and its formatted number. A single number has an empty component name. Texts
+    /// and data have no numbers.
     func forEachNumber(_ body: (_ component: String, _ number: String) -> Void) {
         switch plainForm {
         case .integer(let digits): body("", digits)
@@ -126,7 +125,7 @@ extension ElementValue {
         case .bool(let value): body("", value ? "1" : "0")
         case .text: break
         case .floats(let numbers) where numbers.count == 16:
-            // Column by column.
+            // The floats are stored by column.
             for position in 0..<16 {
                 let (row, column) = (position / 4, position % 4)
                 body("m\(row)\(column)", MetricsText.number(numbers[column * 4 + row]))

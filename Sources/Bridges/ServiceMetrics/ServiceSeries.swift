@@ -9,9 +9,9 @@ struct ServiceSeries: Sendable {
     private(set) var reconnectionCount = 0
     private(set) var elements: [ElementSeries] = []
     var roundTrips = RoundTripHistogram()
-    /// The newest device, whose statistics go on.
+    /// The newest device, whose statistics still grow.
     private(set) var device: ElementalDevice?
-    /// The traffic of the devices before it.
+    /// The traffic of earlier devices.
     private(set) var pastTraffic = MetricsSample()
     private var positions: [Int8: Int] = [:]
 
@@ -19,14 +19,14 @@ struct ServiceSeries: Sendable {
         labels = MetricLabels().with("service", key.service ?? "").with("device", key.name)
     }
 
-    /// The traffic with the service since it is followed, which only grows.
+    /// The traffic with the service since it was first followed; it only grows.
     var traffic: MetricsSample {
         var traffic = pastTraffic
         if let device { traffic.add(MetricsSample(device.statistics)) }
         return traffic
     }
 
-    /// The service is connected, or its catalogue or this client's role has changed.
+    /// Handles a new connection, or a change of the catalogue or of this client's role.
     mutating func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) {
         if let old = self.device {
             if !isUp { reconnectionCount += 1 }
@@ -47,7 +47,7 @@ struct ServiceSeries: Sendable {
         }
     }
 
-    /// The connection is lost or not established yet: what the values are is not known.
+    /// Handles a lost connection, or one that is not established yet: the values are unknown.
     mutating func disconnect() {
         guard isUp else { return }
         isUp = false
@@ -85,13 +85,13 @@ struct RoundTripHistogram: Sendable {
         100_000_000, 250_000_000, 500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000,
     ]
 
-    /// The bounds in seconds, as they are written.
+    /// The bounds in seconds, as text.
     static let boundTexts = bounds.map { MetricsText.number(Double($0) / 1e9) }
 
-    /// How many were at most as long as each bound and longer than the one before; the last for all longer ones.
+    /// The counts of durations up to each bound and above the one before; the last is for all longer ones.
     private(set) var counts = [Int](repeating: 0, count: bounds.count + 1)
     private(set) var count = 0
-    /// The sum of all, in seconds.
+    /// The sum of all durations, in seconds.
     private(set) var sum = 0.0
 
     mutating func add(_ duration: Duration) {

@@ -3,34 +3,35 @@ import Support
 
 /// What a bridge forwards, and how fast.
 public struct BridgeOptions: Sendable {
-    /// The hub's methods, by element name. Elements that are missing here use ``method(for:)``.
+    /// The hub's methods, by element name. An element that is missing here uses ``method(for:)``.
     public var methods: [String: String] = [:]
     /// Whether only the elements in ``methods`` are forwarded.
     public var passesMappedOnly = false
-    /// The shortest time between two values of one element in the same direction; zero for no limit. If an element is
-    /// marked latest, only the newest value is forwarded then; values of other elements wait in a queue.
+    /// The minimum time between two values of one element in the same direction; zero for no limit. Of an element
+    /// marked latest only the newest value is forwarded then; values of other elements wait in a queue.
     public var interval: Duration = .milliseconds(50)
-    /// Whether the hub sets elements, so that whoever may call this client's methods through the hub controls the device.
-    /// Otherwise its calls are refused, which a ``BridgeEvent`` says once for each element.
+    /// Whether the hub can set elements. If so, every client that may call this client's methods through the hub
+    /// controls the device. Otherwise its calls are refused, which a ``BridgeEvent`` reports once for each element.
     public var setsElements = false
-    /// How many values of one element, not marked latest, may wait for the interval to pass or the hub to return.
+    /// The maximum number of values of one element, not marked latest, that wait for the interval to pass or the hub to
+    /// return.
     public var queueLimit = 1000
-    /// How many bytes they may have together, in each direction; the newest values of elements marked latest may have
-    /// four times as many. A longer value goes alone.
+    /// The maximum bytes of these values together, in each direction; the newest values of elements marked latest may
+    /// have four times as many. A single longer value is accepted.
     public var queueByteLimit = 8 << 20
-    /// The time by which ``interval`` is kept, for tests that set it.
+    /// The clock for ``interval``, which tests replace.
     var now: @Sendable () -> ContinuousClock.Instant = { .now }
 
-    /// The defaults.
+    /// Creates options with the defaults.
     public init() {}
 
-    /// The default method of an element: the words of its name joined and capitalized, as is usual for hub methods.
-    /// `Left arm` becomes `LeftArm`.
+    /// Returns the default method of an element: the words of its name capitalized and joined, as is usual for hub
+    /// methods. `Left arm` becomes `LeftArm`.
     public static func method(for name: String) -> String {
         name.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
     }
 
-    /// The elements to forward, each with its method.
+    /// Returns the elements to forward, each with its method.
     func routes(
         _ elements: ElementCatalogue
     ) throws(BridgeError) -> [(element: ElementDefinition, method: String)] {
@@ -64,6 +65,7 @@ public struct BridgeError: Error, Sendable, CustomStringConvertible {
     public let code: ElementalError.Code
     /// What is wrong and what to do.
     public let message: String
+    /// The message with control characters escaped.
     public var description: String { message.printable }
 
     init(_ message: String, code: ElementalError.Code = .invalidValue) {

@@ -15,8 +15,8 @@ import Support
 /// An element and its method have the same name in both directions. The value is the method's only argument: a number,
 /// a string, a `bool`, an array of numbers for vectors and matrices, bytes for data.
 ///
-/// Both ends may go away. When the hub returns, it is called with the newest value of each element; when the device
-/// returns, it sends its values again.
+/// Either end may disconnect. When the hub returns, the bridge calls it with the newest value of each element. When the
+/// device returns, it sends its values again.
 public final class HubBridge: Sendable {
     /// The device.
     public let device: ElementalDevice
@@ -32,16 +32,16 @@ public final class HubBridge: Sendable {
     private let echoes = EchoFilter()
     private let oversized: Locked<OversizedValues<Int8>>
     private let setsElements: Bool
-    /// The elements that the hub was not allowed to set.
+    /// The elements for which a refused call of the hub was reported.
     private let refused = Locked<Set<Int8>>([])
 
     /// Creates a bridge, which does nothing until ``run()``.
     ///
     /// - Parameters:
     ///   - device: a client's device; it reconnects as its ``ConnectOptions/reconnection`` says.
-    ///   - elements: what is forwarded: readable elements call the hub, writable ones are set by it.
-    ///   - connection: not started.
-    ///   - key: the service in events; `nil` for its names.
+    ///   - elements: the elements to forward: readable ones call the hub, writable ones are set by it.
+    ///   - connection: a connection that has not been started.
+    ///   - key: the service in events; `nil` for the device's service and name.
     /// - Throws: ``BridgeError`` if the options name an unknown element, or two elements have the same method.
     public init(
         device: ElementalDevice, elements: ElementCatalogue, connection: HubConnection,
@@ -74,7 +74,7 @@ public final class HubBridge: Sendable {
                 oversized.withLock { $0.note(Self.byteCount(of: value), of: element.id, at: .now) }
                 tell(.passed(value), element, false)
             } catch {
-                // The hub gets the value when it is back.
+                // The value is sent when the hub is back.
                 guard ![.notConnected, .reconnecting, .cancelled].contains(error.code) else { return .away }
                 tell(.notPassed(error), element, false)
             }
@@ -100,8 +100,8 @@ public final class HubBridge: Sendable {
         HandlerRegistration(events.addEventHandler(handler))
     }
 
-    /// Starts the connection and forwards values until the device's connection has ended for good or the task is
-    /// cancelled. If the hub closes the connection, the bridge connects again. Call it once.
+    /// Starts the connection and forwards values until the device has disconnected for good or the task is cancelled.
+    /// If the hub closes the connection, the bridge connects again. Call it once.
     ///
     /// - Returns: why the device's connection ended; `nil` if the task was cancelled.
     /// - Throws: ``SignalRError`` if the hub cannot be reached at the start.
@@ -197,7 +197,7 @@ public final class HubBridge: Sendable {
                 guard !Task.isCancelled else { return true }
                 events.emit(.hubAway(error))
                 lookForOversizedValue(error)
-                // A hub that ends each connection soon is not to be asked for the next one ever as soon.
+                // If the hub ends each connection soon, the delay before the next one grows.
                 shortLived = .now - opened < Self.shortLife ? shortLived + 1 : 0
                 await startAgain(after: max(shortLived - 1, 0))
             }
@@ -206,7 +206,7 @@ public final class HubBridge: Sendable {
         return true
     }
 
-    /// The hub knows nothing of the previous connection, so it is sent the newest values.
+    /// Sends the newest values, because the hub does not know them from the previous connection.
     private func returned() {
         for route in routes where route.element.access.contains(.read) && !toHub.holds(route.element) {
             // A value set by the hub is newer than the device's own, and the device may not send it again.
@@ -236,7 +236,7 @@ public final class HubBridge: Sendable {
 
     private static var shortLife: Duration { .seconds(30) }
 
-    /// The connection itself does not reconnect to a hub that closed it in an orderly way.
+    /// Reconnects, because the connection does not do so after the hub has closed it in an orderly way.
     private func startAgain(after failures: Int) async {
         let backOff = BackOff(first: .seconds(1))
         for attempt in failures... {

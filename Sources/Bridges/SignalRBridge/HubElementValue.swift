@@ -1,7 +1,7 @@
 import ElementalWire
 import SignalR
 
-/// An element's value as it is sent to a hub, with all its digits: a number, a text, bytes, or a list of numbers.
+/// An element's value in the form for a hub, with all its digits: a number, a text, bytes, or a list of numbers.
 struct HubElementValue: Encodable, Sendable {
     private let value: ElementValue
 
@@ -16,7 +16,7 @@ struct HubElementValue: Encodable, Sendable {
 
         func visit(_ value: some ValueType) -> Result<Void, any Error> {
             Result {
-                // By way of a container: encoders know data by its type.
+                // Uses a container, because encoders recognise data by its type.
                 var container = encoder.singleValueContainer()
                 try container.encode(value)
             }
@@ -25,7 +25,7 @@ struct HubElementValue: Encodable, Sendable {
 }
 
 extension HubArguments {
-    /// - Throws: ``SignalRError/Code/invalidResult`` if there is no first argument or it is of another type.
+    /// - Throws: ``SignalRError/Code/invalidResult`` if the first argument is missing or has another type.
     func elementValue(of type: ElementType) throws(SignalRError) -> ElementValue {
         try type.visit(DecodingVisitor(arguments: self)).get()
     }

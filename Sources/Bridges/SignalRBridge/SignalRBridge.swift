@@ -3,7 +3,7 @@ public import ElementalFollowing
 public import SignalR
 import Support
 
-/// Connects services to a SignalR hub as they come and go, each over a connection of its own: a ``HubBridge`` for each.
+/// Connects services to a SignalR hub as they come and go, with a ``HubBridge`` and a connection to the hub for each.
 ///
 /// ```swift
 /// let bridge = SignalRBridge([.service("robot")]) { _ in
@@ -12,9 +12,9 @@ import Support
 /// bridge.onEvent { print($0.key, $0.change) }
 /// try await bridge.run()
 /// ```
-/// A service that returns with another catalogue is bridged with that.
+/// A service that returns with another catalogue gets a new ``HubBridge``.
 public final class SignalRBridge: Sendable {
-    /// Which services are bridged.
+    /// The services to bridge.
     public typealias Subject = ServiceSubject
 
     /// An event of one service's bridge.
@@ -25,20 +25,19 @@ public final class SignalRBridge: Sendable {
         public let change: Change
     }
 
-    /// What happens to a service's bridge.
+    /// A change of a service's bridge.
     public enum Change: Sendable {
         /// The service is bridged now.
         case began(HubBridge)
-        /// It cannot be bridged, because its elements and the options contradict each other, or none of its elements is to
-        /// be bridged.
+        /// The service cannot be bridged, because the options contradict its elements or select none of them.
         case notBridged(BridgeError)
-        /// The hub was reached, over that transport.
+        /// The connection to the hub is open, over this transport.
         case hubOpened(TransportKind?)
-        /// What the bridge does.
+        /// An event of the service's bridge.
         case bridge(BridgeEvent)
     }
 
-    /// Makes a connection to the hub for a service, which the bridge starts.
+    /// Creates a connection to the hub for a service. The bridge starts it.
     public typealias MakeConnection = @Sendable (ServiceKey) async throws -> HubConnection
 
     private let follower: Follower
@@ -46,17 +45,17 @@ public final class SignalRBridge: Sendable {
     private let isStrict: Bool
     private let makeConnection: MakeConnection
     private let events = EventHub<Event>()
-    /// Whether the hub was ever reached: a hub that never was is a mistake.
+    /// Whether the hub was ever reached. Otherwise the address is probably wrong, and ``run()`` throws.
     private let hasReached = Locked(false)
 
     /// Creates a bridge, which does nothing until ``run()``.
     ///
     /// - Parameters:
-    ///   - subjects: what is bridged.
-    ///   - options: what is forwarded. A method that is mapped is used wherever a service has an element of that name.
-    ///   - name: this client's name, under which the services list it.
+    ///   - subjects: the services to bridge.
+    ///   - options: what to forward. A mapped method is used for every service that has an element of that name.
+    ///   - name: this client's name in the services' lists.
     ///   - connect: how to connect to the services. The bridge sets the reconnection and the role.
-    ///   - hub: makes a connection to the hub for a service.
+    ///   - hub: creates a connection to the hub for a service.
     public convenience init(
         _ subjects: [Subject] = [.all], options: BridgeOptions = BridgeOptions(), name: String = "SignalR bridge",
         connect: ConnectOptions = ConnectOptions(), hub: @escaping MakeConnection
@@ -67,7 +66,7 @@ public final class SignalRBridge: Sendable {
 
     /// - Parameters:
     ///   - isStrict: whether a service that cannot be bridged ends the bridge.
-    ///   - follower: made by ``follower(_:_:)``.
+    ///   - follower: created by ``follower(_:_:)``.
     package init(
         options: BridgeOptions, isStrict: Bool = false, _ follower: Follower, hub: @escaping MakeConnection
     ) {
@@ -77,7 +76,7 @@ public final class SignalRBridge: Sendable {
         makeConnection = hub
     }
 
-    /// A follower for a bridge, which asks the devices for long values when the hub returns.
+    /// Creates a follower for a bridge, which reads long values from the devices when the hub returns.
     package static func follower(_ subjects: [Subject], _ options: FollowerOptions) -> Follower {
         var options = options
         (options.keepsLongValues, options.keepsLongValuesInDevices) = (false, true)
@@ -92,8 +91,8 @@ public final class SignalRBridge: Sendable {
 
     /// Follows the services and bridges them until the task is cancelled. Call it once.
     ///
-    /// - Throws: ``SignalRError`` if the hub was never reached and cannot be; what making a connection throws;
-    ///   ``ElementalError`` if a service's name is not valid.
+    /// - Throws: ``SignalRError`` if the hub was never reached and cannot be; any error of creating a connection;
+    ///   ``ElementalError`` for an invalid service name.
     public func run() async throws {
         let (changes, change) = AsyncStream.makeStream(of: (key: ServiceKey, wanted: Bridged?).self)
         follower.onEvent { event in
@@ -107,7 +106,7 @@ public final class SignalRBridge: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [follower] in try await follower.run() }
             group.addTask {
-                // What fails ends the others.
+                // A failure ends the stream, and so all other services.
                 try await self.bridge(changes) { change.finish() }
             }
             defer { group.cancelAll() }
@@ -115,7 +114,7 @@ public final class SignalRBridge: Sendable {
         }
     }
 
-    /// A service's device, with the elements that it had when it was connected.
+    /// A service's device, with its catalogue at the time of the connection.
     private struct Bridged: Equatable {
         let device: ElementalDevice
         let elements: ElementCatalogue
@@ -151,7 +150,7 @@ public final class SignalRBridge: Sendable {
         }
     }
 
-    /// Passes the values of a service until its device has ended or the task is cancelled.
+    /// Bridges a service until its device has ended or the task is cancelled.
     private func bridge(_ device: ElementalDevice, _ elements: ElementCatalogue, _ key: ServiceKey) async throws {
         var backOff = BackOff(first: .seconds(1))
         var options = options
@@ -180,7 +179,7 @@ public final class SignalRBridge: Sendable {
                 try await bridge.run()
                 return
             } catch {
-                // The others go on.
+                // The bridges of other services go on.
                 guard hasReached.withLock({ $0 }), !Task.isCancelled else { throw error }
                 tell(.bridge(.hubAway(error)), of: key)
                 await Delay.wait(backOff.next())

@@ -3,7 +3,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Support
 
-/// A server's open ports. Nothing is accepted before ``accept()``.
+/// A server's listening sockets. They accept no connections before ``accept()``.
 struct Listeners: Sendable {
     let host: String
     let port: Int
@@ -30,7 +30,7 @@ struct Listeners: Sendable {
         }
         let port = channels[0].localAddress?.port ?? options.port
         let address = channels[0].localAddress.flatMap { IPAddress($0) }
-        // A browser looks for localhost at ::1 first.
+        // A browser tries ::1 first for localhost.
         if let twin = ["127.0.0.1": "::1", "::1": "127.0.0.1"][host] {
             do { channels.append(try await open(SocketAddress(ipAddress: twin, port: port))) } catch {
                 logger.debug("only one of the loopback addresses is listened on", metadata: ["address": "\(host)"])
@@ -64,7 +64,7 @@ struct Listeners: Sendable {
             }
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
             .childChannelOption(.socketOption(.so_keepalive), value: 1)
-            // What the system holds back unsent is old when it arrives: on a slow link it would be seconds old.
+            // Data that the system buffers unsent becomes stale: on a slow link by seconds.
             .childChannelOption(.tcpOption(.init(rawValue: Self.unsentLimitOption)), value: 64 << 10)
             .childChannelOption(
                 .writeBufferWaterMark, value: ChannelOptions.Types.WriteBufferWaterMark(low: high / 2, high: high)
@@ -75,7 +75,7 @@ struct Listeners: Sendable {
             }
     }
 
-    /// TCP_NOTSENT_LOWAT of linux/tcp.h and netinet/tcp.h, which not every C library's module has.
+    /// TCP_NOTSENT_LOWAT of linux/tcp.h and netinet/tcp.h, which is missing in some C libraries' modules.
     private static var unsentLimitOption: CInt {
         #if os(Linux)
         25

@@ -4,8 +4,9 @@ package import NIOPosix
 import NIOSSL
 internal import Support
 
-/// A small HTTP/1.1 and WebSocket server for a page that browsers of this network may open and pages of others may not
-/// use. It answers GET and HEAD alone, reads no bodies, and bounds whatever a client can use.
+/// A small HTTP/1.1 and WebSocket server for a page. Browsers on this network can open the page, and pages of other
+/// servers cannot use it. The server answers only GET and HEAD, reads no bodies, and limits everything that a client
+/// can consume.
 package final class WebServer: Sendable {
     private enum State {
         case new, starting
@@ -13,7 +14,7 @@ package final class WebServer: Sendable {
         case stopped(Task<Void, Never>)
     }
 
-    /// Everything of the server runs there.
+    /// The event loop on which the server runs.
     package let eventLoop: any EventLoop
     private let options: WebServerOptions
     private let logger: Logger
@@ -35,7 +36,7 @@ package final class WebServer: Sendable {
             ServerCore(options, routes, empty, on: eventLoop, logger: self.logger), eventLoop: eventLoop)
     }
 
-    /// Begins to listen. Once. The server has to be stopped also if it throws.
+    /// Starts to listen. Call it once. Call ``stop()`` even if it throws.
     @discardableResult
     package func start() async throws -> (host: String, port: Int) {
         let isNew = state.withLock { state in
@@ -61,13 +62,13 @@ package final class WebServer: Sendable {
         return (listeners.host, listeners.port)
     }
 
-    /// Closes everything: sends WebSockets the code 1001 and waits for the clients, though no longer than
-    /// ``WebServerLimits/stopTimeout`` and as long again.
+    /// Closes everything: sends code 1001 to the WebSockets and waits for the clients, at most twice
+    /// ``WebServerLimits/stopTimeout``.
     package func stop() async {
         let task = state.withLock { state in
             if case .stopped(let task) = state { return task }
             let listeners: Listeners? = if case .running(let listeners) = state { listeners } else { nil }
-            // A task of its own: a cancelled caller waits for it all the same.
+            // A separate task, so that a cancelled caller waits for it nevertheless.
             let task = Task { await self.end(listeners) }
             state = .stopped(task)
             return task
@@ -76,7 +77,7 @@ package final class WebServer: Sendable {
     }
 
     private func end(_ listeners: Listeners?) async {
-        // First, so that no answer of the last moment promises another.
+        // Must come first: afterwards every answer closes its connection.
         await eventLoop.run { [core] in core.value.stop() }
         await listeners?.close()
         _ = await empty.wait(options.limits.stopTimeout, on: eventLoop)

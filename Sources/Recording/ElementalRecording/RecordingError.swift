@@ -1,8 +1,8 @@
 internal import Support
 
-/// Why a recording cannot be written or read: a code to act on, and what to do in words.
+/// Why a recording cannot be written or read: a code for the program, and a message for the user.
 public struct RecordingError: Error, Sendable, CustomStringConvertible {
-    /// The kind of error. More may be added; give a `switch` a default.
+    /// The kind of error. Cases may be added; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value: CaseIterable {
             case fileExists, noSuchFile, permissionDenied, readOnly, diskFull, limitReached, removed, inputOutput
@@ -13,21 +13,21 @@ public struct RecordingError: Error, Sendable, CustomStringConvertible {
         /// The kind as one word, such as `diskFull`.
         public var description: String { "\(value)" }
 
-        /// A file of that name is there already. Recordings are never written over.
+        /// A file with that name already exists. Recordings are never overwritten.
         public static let fileExists = Code(value: .fileExists)
-        /// There is no such file or folder.
+        /// The file or folder does not exist.
         public static let noSuchFile = Code(value: .noSuchFile)
         /// The system does not permit it.
         public static let permissionDenied = Code(value: .permissionDenied)
-        /// The file system can only be read.
+        /// The file system is read-only.
         public static let readOnly = Code(value: .readOnly)
-        /// No space is left on the disk, or for this user, or in a file of the allowed size.
+        /// The disk is full, or the user's quota or the maximum file size is used up.
         public static let diskFull = Code(value: .diskFull)
         /// The file was removed while it was written.
         public static let removed = Code(value: .removed)
-        /// The file has reached the size that it may have.
+        /// The file has reached its maximum size.
         public static let limitReached = Code(value: .limitReached)
-        /// The system reported another error of the disk.
+        /// The system reported another disk error.
         public static let inputOutput = Code(value: .inputOutput)
         /// The file is not an MCAP file.
         public static let notMCAP = Code(value: .notMCAP)
@@ -35,7 +35,7 @@ public struct RecordingError: Error, Sendable, CustomStringConvertible {
         public static let compressed = Code(value: .compressed)
         /// The file contradicts itself.
         public static let damaged = Code(value: .damaged)
-        /// The file asks for more memory than is given to it.
+        /// The file requires more memory than the maximum.
         public static let tooLarge = Code(value: .tooLarge)
         /// The file has no values that can be replayed.
         public static let nothingToReplay = Code(value: .nothingToReplay)
@@ -45,9 +45,10 @@ public struct RecordingError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     public let code: Code
-    /// What happened and what to do. Names from the file and the network may be in it.
+    /// What happened and what to do. It may contain names from the file and the network.
     public let message: String
 
+    /// The message with control characters escaped.
     public var description: String { message.printable }
 
     package init(_ code: Code, _ message: String) {

@@ -3,16 +3,17 @@ import ElementalWire
 import NIOCore
 internal import WebServer
 
-// Elements that a page moves, as a phone in a hand does: a hundred times a second, and safely when the phone is gone.
+// // Elements that a page controls continuously, up to a hundred times a second, as a tilted phone does. If the page
+// disappears, they are set to their rest values.
 extension Board {
-    /// A page that holds something and says nothing for this long is taken to have let go.
+    /// A page that holds an element and sends nothing for this long counts as having let go.
     static let silenceLimit = TimeAmount.milliseconds(300)
     private static let watchInterval = TimeAmount.milliseconds(25)
-    /// How often a value of rest that goes over UDP is sent again, once in every ``watchInterval``.
+    /// How often a rest value sent over UDP is repeated, once in every ``watchInterval``.
     private static let repeatCount = 4
     private static let answerInterval = TimeAmount.milliseconds(50)
 
-    /// Lets a page hold an element, and tells another page that held it that it no longer does.
+    /// Lets a page hold an element, and notifies the page that held it before.
     func grip(_ number: UInt32, _ id: Int8, rest: PageValue?, _ request: Int?, for viewer: Viewer) {
         let place = ElementPlace(service: number, element: id)
         do throws(Refusal) {
@@ -32,7 +33,7 @@ extension Board {
         }
     }
 
-    /// Passes on the values of elements that the page holds, and ignores those of others.
+    /// Passes on the values of elements that the page holds, and ignores the others.
     func move(_ moves: [PageRequest.Move], _ request: Int, for viewer: Viewer) {
         let now = NIODeadline.now()
         for move in moves {
@@ -51,7 +52,7 @@ extension Board {
         answer(viewer, now)
     }
 
-    /// Tells a page which of its moves has arrived, not too often. It sends no more until it knows.
+    /// Confirms the page's newest move, at most once in every ``answerInterval``. The page sends no more until then.
     private func answer(_ viewer: Viewer, _ now: NIODeadline) {
         guard let request = viewer.unanswered, viewer.socket.isWritable,
             viewer.lastAnswer.map({ now - $0 >= Self.answerInterval }) ?? true
@@ -68,7 +69,7 @@ extension Board {
         grip.viewer.socket.send(PageMessage.resting(grip.place))
     }
 
-    /// The page has closed, or lets go of all it holds.
+    /// Sets all that the page holds to rest, because the page has closed or lets go.
     func letGo(_ viewer: Viewer) {
         for grip in grips.held(by: viewer) {
             rest(grip)
@@ -79,7 +80,7 @@ extension Board {
         unwatchGrips()
     }
 
-    /// The service has gone.
+    /// Releases the elements of a service that has gone.
     func loseGrips(of service: BoardService) {
         for grip in grips.values.filter({ $0.place.service == service.number }) {
             grips[grip.place] = nil
@@ -91,7 +92,7 @@ extension Board {
         unwatchGrips()
     }
 
-    /// Does nothing for a service that is away: what it controls has to stop by itself.
+    /// Does nothing for a service that is away: its hardware has to stop by itself.
     private func setToRest(_ value: ElementValue?, _ place: ElementPlace, for viewer: Viewer) {
         guard let value, let element = try? settable(place) else { return }
         try? send(value, to: element, place, for: viewer, nil)
@@ -107,7 +108,7 @@ extension Board {
         }
     }
 
-    /// Checks for silent pages, answers the others and repeats values of rest from now on, for as long as there are any.
+    /// Checks for silent pages, answers the others and repeats rest values, until none is left.
     private func watchGrips() {
         guard grips.watch == nil else { return }
         grips.watch = eventLoop.assumeIsolated().scheduleTask(in: Self.watchInterval) { [weak self] in

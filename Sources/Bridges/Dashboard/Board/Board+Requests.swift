@@ -6,9 +6,9 @@ import NIOCore
 import Support
 internal import WebServer
 
-// What pages ask of services.
+// Requests of pages to services.
 extension Board {
-    /// Why a page may not set an element, for a person.
+    /// Why a page may not set an element, as text for the user.
     struct Refusal: Error {
         let reason: String
     }
@@ -49,7 +49,7 @@ extension Board {
         }
     }
 
-    /// A value of rest is sent when nobody is there to be told that it is refused.
+    /// Checks the range here: when a rest value is sent, the page may be gone and cannot receive a refusal.
     func value(ofRest page: PageValue?, of element: ElementDefinition) throws(Refusal) -> ElementValue? {
         guard let page else { return nil }
         let value = try value(page, of: element)
@@ -73,7 +73,8 @@ extension Board {
         change(service) { $0.note(value, of: element, by: viewer.socket.id, request) }
     }
 
-    /// Fills a plot with the values that the service keeps. What is not plotted, or not kept, has none.
+    /// Fills a plot with the values that the service keeps. The plot stays empty for an element without a plot or a
+    /// history.
     func fill(_ number: UInt32, _ id: Int8, _ seconds: Int, for viewer: Viewer) {
         let place = ElementPlace(service: number, element: id)
         guard let service = services[number], service.isConnected, let device = service.device,

@@ -3,12 +3,12 @@ import NIOCore
 import Support
 internal import WebServer
 
-/// The messages that pages get with each tick.
+/// The messages that pages receive with each tick.
 extension Board {
-    /// Elements, by their services' numbers.
+    /// IDs of elements, by their services' numbers.
     typealias Due = [UInt32: Set<Int8>]
 
-    /// Changes values of a service, which pages are told with the next tick.
+    /// Changes values of a service. Pages receive them with the next tick.
     func change(_ service: BoardService, _ body: (BoardService) -> Void) {
         let isFirst = service.changed.isEmpty
         body(service)
@@ -26,7 +26,7 @@ extension Board {
             service.changed = []
         }
         changed = [:]
-        // Pages that show the same services and have everything else get the same message.
+        // Pages that show the same services and lack nothing else share one message.
         var shared: [Set<UInt32>: (message: EncodedFrame?, left: Due)] = [:]
         for viewer in viewers.values {
             if let numbers = viewer.asked.take() { open(numbers, for: viewer) }
@@ -44,7 +44,7 @@ extension Board {
         }
     }
 
-    /// Shows a page the services that it asks for: what it did not show before comes whole.
+    /// Shows a page the services that it asks for. A newly shown service is sent completely.
     private func open(_ numbers: Set<UInt32>, for viewer: Viewer) {
         for number in viewer.shown.subtracting(numbers).union(viewer.closed) { viewer.forget(number) }
         viewer.closed = []
@@ -56,7 +56,7 @@ extension Board {
         }
     }
 
-    /// Sends a page what it is yet to be sent, as far as there is room.
+    /// Sends a page what it still lacks, as far as there is room.
     func catchUp(_ viewer: Viewer) {
         let socket = viewer.socket
         if viewer.lacksTelling, socket.isWritable {
@@ -75,7 +75,7 @@ extension Board {
         }
     }
 
-    /// A message with as many of the elements' values as it has room for, and what is left: that and all data.
+    /// Composes a message of as many of the elements' values as fit. What is left are the other values and all data.
     private func compose(_ due: Due) -> (EncodedFrame?, left: Due) {
         var message = ValuesMessage(.values)
         var left: Due = [:]
@@ -92,7 +92,7 @@ extension Board {
         return (message.finish(), left)
     }
 
-    /// Sends a page the data that it is yet to be sent, each in a message of its own.
+    /// Sends a page the data that it still lacks, each in a message of its own.
     private func sendData(to viewer: Viewer) {
         for (number, ids) in viewer.due {
             for id in ids {
@@ -112,12 +112,12 @@ extension Board {
         tellingRounds.ask()
     }
 
-    /// Tells pages that show the list what has changed there: the same message to all that have room for it.
+    /// Sends the changed summary values to the pages that show the list, the same message to all that have room for it.
     func tellChanges() {
         let frames = tellingFrames(tellingDue)
         tellingDue = [:]
         for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
-            // A page without room gets all telling values once it has room.
+            // A page without room gets all summary values once it has room.
             guard viewer.socket.isWritable else {
                 viewer.lacksTelling = true
                 continue
@@ -138,7 +138,7 @@ extension Board {
         return frames
     }
 
-    /// Tells pages how well the services that they show are connected.
+    /// Sends pages the connection quality of the services that they show.
     func tellQuality() {
         let now = ContinuousClock.now
         let shown = viewers.values.reduce(into: Set<UInt32>()) { $0.formUnion($1.shown) }

@@ -5,10 +5,10 @@ import NIOCore
 import Support
 internal import WebServer
 
-/// The services as pages see them, and the pages.
+/// All services in the form in which pages show them, and the pages.
 ///
-/// It belongs to an event loop, which is that of the services' connections and of the web server. The newest values go to
-/// pages in ticks, at most 20 a second. A page that is slower than that is sent them when it has room.
+/// It belongs to one event loop, which the services' connections and the web server share. The newest values go to
+/// pages in ticks, at most 20 a second. A slower page receives them when it has room.
 final class Board {
     static let interval = Duration.milliseconds(50)
     static let tellingInterval = Duration.seconds(1)
@@ -23,11 +23,11 @@ final class Board {
     private(set) var services: [UInt32: BoardService] = [:]
     private var known: [ServiceKey: BoardService] = [:]
     private var lastNumber: UInt32 = 0
-    /// By their numbers, services with values that pages are yet to be told.
+    /// The services with values that are not sent to pages yet, by their numbers.
     var changed: [UInt32: BoardService] = [:]
     private(set) var viewers: [UInt64: Viewer] = [:]
     let ticks: Rounds
-    /// Telling values that have changed, by their services' numbers, for pages that show the list.
+    /// Changed summary values, by their services' numbers, for pages that show the list.
     var tellingDue: Due = [:]
     let tellingRounds: Rounds
     private var notices: [PageMessage.Notice: String] = [:]
@@ -60,7 +60,7 @@ final class Board {
     func add(_ socket: WebSocketConnection) {
         guard !hasEnded else { return socket.close(code: 1001, reason: "the dashboard ends") }
         let viewer = Viewer(socket)
-        // The socket lets go of them when it closes.
+        // The socket releases these closures when it closes.
         socket.onText = { [self] text in take(text, of: viewer) }
         socket.onWritable = { [self] in
             catchUp(viewer)
@@ -72,7 +72,7 @@ final class Board {
             fills.leave(viewer)
         }
         viewers[socket.id] = viewer
-        // Those that say nothing take no room from others: the one that came first goes.
+        // Pages that send no hello must not take the room of others: the oldest of them is closed.
         let silent = viewers.values.filter { !$0.isAdmitted }
         if silent.count > Self.maximumUnadmittedCount {
             silent.min { $0.socket.id < $1.socket.id }?.socket.close(code: 1008, reason: "no hello")
@@ -82,12 +82,12 @@ final class Board {
         }
     }
 
-    /// Sets what pages hold to its value of rest.
+    /// Sets everything that pages hold to its rest value.
     func letGoAll() {
         for viewer in viewers.values { letGo(viewer) }
     }
 
-    /// - Returns: pairings and fills of plots that are being given up.
+    /// - Returns: pairings and plot fills that have been cancelled.
     func end() -> [Task<Void, Never>] {
         hasEnded = true
         ticks.end()
@@ -114,7 +114,7 @@ final class Board {
         guard viewer.isAdmitted else { return viewer.socket.close(code: 1008, reason: "no hello") }
         switch request {
         case .hello: break
-        // With the next tick: however often a page asks, it is answered so often only.
+        // Answered with the next tick, which limits the rate, however often a page asks.
         case .open(let numbers):
             viewer.asked = numbers
             viewer.closed.formUnion(viewer.shown.subtracting(numbers))
@@ -142,7 +142,7 @@ final class Board {
         switch viewer.socket.verdict(on: token) {
         case .accepted: break
         case .wrong: return viewer.socket.close(code: 1008, reason: "token")
-        // Its token may be right.
+        // The token was not checked, so this reason must not call it wrong.
         case .tooMany: return viewer.socket.close(code: 1008, reason: "too many tokens")
         }
         viewer.isAdmitted = true
@@ -201,7 +201,7 @@ final class Board {
         return service
     }
 
-    /// The service refused a value that a page has set. One that nobody has set is not asked for.
+    /// The service refused a value that a page has set. Does nothing if no page has set one.
     private func note(_ refusal: ValueRefusal, of id: Int8, _ service: BoardService) {
         var senders: [UInt64: Int?]?
         change(service) { senders = $0.refuse(id) }
@@ -215,14 +215,14 @@ final class Board {
         }
     }
 
-    /// How long the values take that follow a connection.
+    /// How long the first values of a new connection take to arrive.
     private static let settlingTime = TimeAmount.seconds(1)
 
     private func note(_ state: FollowedState, of service: BoardService) {
         let isOther = service.take(state)
         tell(PageMessage.service(service, policy))
         if case .connected(let device, _) = state {
-            // Once the values are there, pages are told which elements have none any more.
+            // When the values have arrived, pages learn which elements have no value any more.
             eventLoop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self, weak service] in
                 guard let self, let service, service.isConnected, service.device === device else { return }
                 change(service) { $0.settle() }

@@ -4,40 +4,40 @@ import ElementalWire
 import NIOCore
 internal import WebServer
 
-/// A service as pages see it.
+/// A service in the form in which pages show it.
 final class BoardService {
     enum Content {
-        /// Its JSON.
+        /// The value as JSON.
         case text(ByteBuffer)
         /// The whole message.
         case data(EncodedFrame)
 
         static let none = Content.text(ByteBuffer(string: "null"))
 
-        /// What is too much for a page is told by its length.
+        /// Replaces a value that is too long for a page by its length.
         static func length(_ byteCount: Int) -> Content { .text(ByteBuffer(string: "{\"bytes\":\(byteCount)}")) }
     }
 
-    /// A value, and what pages are told of it once one was told.
+    /// A value, or its form for pages once a page was sent it.
     private enum Held {
         case value(ElementValue)
         case content(Content)
     }
 
-    /// Longer data is told by its length only, in bytes.
+    /// Of longer data, pages receive only the length in bytes.
     static let maximumDataByteCount = 2 << 20
-    /// Longer texts too.
+    /// Of longer texts, too.
     static let maximumTextByteCount = 64 << 10
 
     /// Texts longer than this, in bytes of JSON, are not in the list.
     static let maximumTellingByteCount = 256
 
-    /// The number by which pages name the service.
+    /// The number that identifies the service for pages.
     let number: UInt32
     let key: ServiceKey
     var place: ServicePlace?
     private(set) var state = FollowedState.connecting
-    /// Since when it is in a state of that code.
+    /// When ``code`` changed last.
     private(set) var since = ContinuousClock.now
     private(set) var device: ElementalDevice?
     private(set) var catalogue: ElementCatalogue?
@@ -45,14 +45,14 @@ final class BoardService {
     /// When values were measured.
     private var times: [Int8: ReceivedTime] = [:]
     var changed: Set<Int8> = []
-    /// The elements whose values the list shows.
+    /// The elements whose values the list shows as the service's summary.
     private(set) var telling: [ElementDefinition] = []
     var tellingIDs: Set<Int8> { Set(telling.map(\.id)) }
-    /// Elements whose value is one that a page has set, and of which the service has said nothing since.
+    /// Elements whose value was set by a page and is not yet followed by one from the service.
     private var own: Set<Int8> = []
-    /// Elements whose value is from before the connection was made anew.
+    /// Elements whose value is older than the current connection.
     private var outdated: Set<Int8> = []
-    /// Who has set an element since the service refused a value of it last, and under which number of their own.
+    /// Per element: the pages that have set it since the service's last refusal, with their numbers for the request.
     private var requests: [Int8: [UInt64: Int?]] = [:]
     private var meter = QualityMeter()
     private var catalogueFrame: EncodedFrame?
@@ -64,10 +64,10 @@ final class BoardService {
 
     var isConnected: Bool { if case .connected = state { true } else { false } }
     var isEncrypted: Bool { isConnected && device?.fingerprint != nil }
-    /// What the service lets this program do; `nil` if it did not say.
+    /// The role that the service grants this program; `nil` if it sent none.
     var role: ElementalWire.Role? { isConnected ? device?.grantedRole : nil }
 
-    /// The state as pages have it.
+    /// The state's name in messages to pages.
     var code: String {
         switch state {
         case .connecting: "connecting"
@@ -83,7 +83,7 @@ final class BoardService {
         }
     }
 
-    /// Why it is not connected, and what to do, as a sentence.
+    /// Why the service is not connected, and what to do, as a sentence.
     func reason(_ policy: BoardPolicy) -> String? {
         switch state {
         case .connecting, .connected, .gone: return nil
@@ -94,13 +94,13 @@ final class BoardService {
         }
     }
 
-    /// Whether a pairing could give this program more than it has.
+    /// Whether a pairing could raise this program's role.
     var canPair: Bool {
         switch state {
         case .connected:
             guard let device, device.hello != nil, place?.discovered?.security != .open else { return false }
             guard (device.grantedRole ?? .plain) < .control else { return false }
-            // Of a service that is given by its address only what it grants tells whether it is open.
+            // For a service given by its address, only the granted access shows whether it is open.
             return place?.discovered != nil || !(catalogue ?? []).contains { $0.access.contains(.write) }
         case .away(let problem, _): return problem.kind == .turnedAway
         case .refused(let problem): return problem.kind == .notPaired
@@ -108,7 +108,7 @@ final class BoardService {
         }
     }
 
-    /// - Returns: whether its elements are others than before.
+    /// - Returns: whether its catalogue has changed.
     func take(_ state: FollowedState) -> Bool {
         let before = code
         self.state = state
@@ -122,7 +122,7 @@ final class BoardService {
             values = [:]
             telling = catalogue.telling
         }
-        // Its values follow.
+        // The service sends all its values again.
         outdated = Set(values.keys)
         changed = []
         own = []
@@ -130,7 +130,7 @@ final class BoardService {
         return isOther
     }
 
-    /// Takes a value of the service, or one that a page has set.
+    /// Stores a value that the service has sent or a page has set.
     ///
     /// - Parameter time: when it was measured, if that is known.
     func take(_ value: ElementValue, of id: Int8, at time: ReceivedTime? = nil, isOwn: Bool = false) {
@@ -146,28 +146,29 @@ final class BoardService {
         if !outdated.isEmpty { outdated.remove(id) }
     }
 
-    /// The values that followed the connection are there: other elements have none any more.
+    /// Removes the values that the service did not send again after a reconnection.
     func settle() {
         for id in outdated { values[id] = nil }
         changed.formUnion(outdated)
         outdated = []
     }
 
-    /// The most pages that are told by number that their value was refused.
+    /// The maximum number of pages whose request number a refusal returns.
     private static let maximumRequestCount = 64
 
-    /// A page has sent a value for an element.
+    /// Stores a value that a page has sent to an element.
     func note(_ value: ElementValue, of element: ElementDefinition, by viewer: UInt64, _ number: Int?) {
-        // What cannot be read is not shown.
+        // A value that cannot be read is not shown.
         if element.access.contains(.read) { take(value, of: element.id, isOwn: true) }
         let count = requests[element.id]?.count ?? 0
         guard count < Self.maximumRequestCount || requests[element.id]?[viewer] != nil else { return }
         requests[element.id, default: [:]][viewer] = .some(number)
     }
 
-    /// The service has refused a value of an element. One that a page has set is shown no longer: the current one follows.
+    /// Handles a refusal by the service. A value that a page has set is no longer shown: the service sends the current
+    /// one.
     ///
-    /// - Returns: who may have sent what was refused; `nil` if nobody has sent anything.
+    /// - Returns: the pages that may have sent the refused value; `nil` if no page has.
     func refuse(_ id: Int8) -> [UInt64: Int?]? {
         guard let senders = requests.removeValue(forKey: id) else { return nil }
         if own.remove(id) != nil {
@@ -194,12 +195,12 @@ final class BoardService {
     /// How many milliseconds ago an element's value was measured; `nil` if that is not known.
     func age(of id: Int8) -> Int? {
         guard let element = catalogue?[id: id], element.timed, values[id] != nil, !own.contains(id) else { return nil }
-        // The first values come before the clocks are known.
+        // The first values arrive before the clock offset is known.
         guard let time = times[id] ?? device?.time(of: element) else { return nil }
         return max(0, Int((MeasurementTime.now.microseconds &- time.time.microseconds) / 1000))
     }
 
-    /// An element's value for the list, which has no room for long texts.
+    /// An element's value for the list, `null` for a long text.
     func tellingText(of id: Int8) -> ByteBuffer {
         if case .text(let text) = content(of: id), text.readableBytes <= Self.maximumTellingByteCount { return text }
         return ByteBuffer(string: "null")
@@ -221,10 +222,10 @@ final class BoardService {
 
 struct Quality: Sendable, Hashable {
     var roundTrip: Duration?
-    /// Values a second from the service and to it, since the last look.
+    /// Values per second from the service and to it, since the last measurement.
     var received = 0.0
     var sent = 0.0
-    /// Values that were lost or replaced by newer ones, in all.
+    /// The total of values that were lost or replaced by newer ones.
     var lost = 0
 }
 
@@ -238,7 +239,7 @@ struct QualityMeter {
         quality.lost = statistics.datagramsDropped + statistics.messagesReplaced + statistics.messagesOutdated
         guard let last, now > last.time else { return quality }
         let seconds = (now - last.time) / .seconds(1)
-        // Fewer than before: another device object counts from zero.
+        // A lower count comes from another device object, which counts from zero.
         quality.received = max(0, Double(statistics.messagesReceived - last.statistics.messagesReceived)) / seconds
         quality.sent = max(0, Double(statistics.messagesSent - last.statistics.messagesSent)) / seconds
         return quality

@@ -7,11 +7,11 @@ struct ElementPlace: Sendable, Hashable {
     let element: Int8
 }
 
-/// An element that a page moves as a controller. One page holds it; setting it from a panel or a command is not forbidden.
+/// An element that one page controls continuously. Other pages and commands can still set it.
 final class Grip {
     let place: ElementPlace
     let viewer: Viewer
-    /// The value that it gets when the page lets go or falls silent; `nil` if it keeps the last one.
+    /// The value that it gets when the page lets go or stops sending; `nil` if it keeps the last one.
     let rest: ElementValue?
     var lastMove: NIODeadline
     var isResting = true
@@ -27,7 +27,7 @@ final class Grip {
 /// The elements that pages hold, one page each.
 struct Grips {
     private var all: [ElementPlace: Grip] = [:]
-    /// Values of rest that went over UDP, where they may be lost, and how often each is yet to be sent again.
+    /// Rest values sent over UDP, where they may be lost, and how many repetitions of each are left.
     var repeats: [ElementPlace: (rest: ElementValue, viewer: Viewer, left: Int)] = [:]
     /// The next check for silent pages, while something is held or repeated.
     var watch: Scheduled<Void>?

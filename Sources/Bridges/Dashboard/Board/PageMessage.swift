@@ -5,17 +5,17 @@ import NIOCore
 import Support
 internal import WebServer
 
-/// What a page is told, each a JSON object with its kind as `t`.
+/// The messages to a page: JSON objects with their kind as `t`.
 enum PageMessage {
     /// A notice at the head of the page; the raw value is its name there.
     enum Notice: String {
-        /// Services are not looked for, and why.
+        /// Browsing for services fails, and why.
         case discovery
-        /// There are more services than are shown.
+        /// There are more services than the page shows.
         case excess
     }
 
-    /// - Parameter targets: what the page is limited to; empty for all services.
+    /// - Parameter targets: the services to which the page is limited; empty for all.
     static func hello(_ policy: BoardPolicy, host: String, targets: [String]) -> EncodedFrame {
         frame(
             "hello",
@@ -30,7 +30,7 @@ enum PageMessage {
 
     static func gone(_ number: UInt32) -> EncodedFrame { frame("gone", of: number, []) }
 
-    /// - Parameter text: `nil` where it holds no longer.
+    /// - Parameter text: `nil` removes the notice.
     static func notice(_ notice: Notice, _ text: String?) -> EncodedFrame {
         frame("notice", [("kind", .string(notice.rawValue)), ("text", .optional(text))])
     }
@@ -48,7 +48,7 @@ enum PageMessage {
             [("id", .integer(Int(element))), ("why", .string(reason)), ("n", .optional(request))])
     }
 
-    /// Why a page holds an element no longer, by its name on the page.
+    /// Why a page no longer holds an element, by its name on the page.
     enum Release: String {
         /// Another page has taken it.
         case taken
@@ -66,7 +66,7 @@ enum PageMessage {
             [("id", .integer(Int(place.element))), ("taken", .bool(isTaken)), ("n", .optional(request))])
     }
 
-    /// The element has been set to its value of rest, since the page said nothing.
+    /// The element was set to its rest value, because the page sent nothing.
     static func resting(_ place: ElementPlace) -> EncodedFrame {
         frame("resting", of: place.service, [("id", .integer(Int(place.element)))])
     }
@@ -77,7 +77,7 @@ enum PageMessage {
         frame("paired", of: number, [("role", .string(role)), ("n", .optional(request))])
     }
 
-    /// - Parameter code: what kind of reason it is; `nameTaken` asks for another name.
+    /// - Parameter code: the kind of reason; for `nameTaken` the page asks for another name.
     static func notPaired(_ number: UInt32, _ reason: String, code: String?, request: Int?) -> EncodedFrame {
         frame(
             "notPaired", of: number,
@@ -109,7 +109,7 @@ enum PageMessage {
         return EncodedFrame(binary: buffer)
     }
 
-    /// The dashboard's clock in milliseconds, by which a page knows when what comes with ages was measured.
+    /// The dashboard's clock in milliseconds. With it a page turns ages into times of measurement.
     static var clock: Int { Int(NIODeadline.now().uptimeNanoseconds / 1_000_000) }
 
     static func frame(_ kind: String, of number: UInt32, _ members: JSONText.Members) -> EncodedFrame {
@@ -161,8 +161,8 @@ extension ElementDefinition {
 }
 
 extension ElementValue {
-    /// The value for a page; `nil` for data, which goes in a message of its own. Integers of 64 bits are strings:
-    /// JavaScript's numbers have 53.
+    /// The value for a page; `nil` for data, which has a message of its own. Integers of 64 bits are strings, since a
+    /// JavaScript number holds only 53 bits exactly.
     var pageText: JSONText? {
         switch self {
         case .data: nil

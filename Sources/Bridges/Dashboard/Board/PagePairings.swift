@@ -10,10 +10,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The services that persons have paired from a page, so that the page controls them also after a restart. It is kept as
-/// a file beside the page's identity.
+/// The services that users have paired from a page. The page keeps control of them after a restart. The list is a file
+/// beside the page's identity.
 package final class PagePairings: Sendable {
-    /// A list longer than this is not read; it has the names of 1,000 services.
+    /// A longer list is not read; this has room for the names of 1,000 services.
     private static let maximumByteCount = 256 << 10
     private static let maximumCount = 1000
 
@@ -21,7 +21,7 @@ package final class PagePairings: Sendable {
     private let logger: Logger
     private let targets: Locked<[String]>
 
-    /// Reads the list, for which it waits for the disk. Without a directory nothing is kept.
+    /// Reads the list, which blocks on the disk. Without a directory nothing is stored.
     package init(directory: String?, logger: Logger) {
         self.logger = logger
         let file = directory.map { StateFile(directory: $0, name: "page-pairings.json") }

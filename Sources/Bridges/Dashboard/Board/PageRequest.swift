@@ -11,22 +11,22 @@ import Foundation
 enum PageRequest: Sendable, Equatable {
     /// The first message, with the token if the page has one.
     case hello(token: String?)
-    /// The services whose values are wanted, instead of those of before.
+    /// The services whose values the page wants from now on.
     case open(Set<UInt32>)
-    /// Whether the page shows the list of services, with each one's telling values.
+    /// Whether the page shows the list of services, with each one's summary values.
     case list(Bool)
-    /// Sets an element; the number comes back with a refusal. If the page closes before it sets the element anew, it is set
-    /// to the value of rest.
+    /// Sets an element; a refusal returns the number. If the page closes before it sets the element again, the element
+    /// gets the rest value.
     case set(service: UInt32, element: Int8, PageValue, rest: PageValue?, number: Int?)
-    /// Takes hold of an element, which from then on this page alone moves.
+    /// Holds an element: from then on only this page moves it.
     case grip(service: UInt32, element: Int8, rest: PageValue?, number: Int?)
-    /// Moves elements that the page holds; the number comes back.
+    /// Moves elements that the page holds; the answer returns the number.
     case move([Move], number: Int)
-    /// Sets all elements that the page holds to their values of rest.
+    /// Sets all elements that the page holds to their rest values.
     case rest
-    /// Lets go of all elements that the page holds, after setting them to their values of rest.
+    /// Lets go of all elements that the page holds, after setting them to their rest values.
     case letGo
-    /// Pairs with a service by the code that it shows, under that name or the page's usual one.
+    /// Pairs with a service by the code that it shows, under the given name or the page's usual one.
     case pair(service: UInt32, code: String, name: String?, number: Int?)
     /// Asks for an element's values of the last seconds, for its plot.
     case past(service: UInt32, element: Int8, seconds: Int)
@@ -55,7 +55,7 @@ enum PageRequest: Sendable, Equatable {
         }
     }
 
-    /// Reads a message of a page; `nil` for anything else, which ends the connection.
+    /// Decodes a message of a page; `nil` for an invalid one, which ends the connection.
     init?(_ text: ByteBuffer) {
         guard let fields = try? JSONDecoder().decode(Fields.self, from: Data(buffer: text)) else { return nil }
         switch fields.t {
@@ -111,7 +111,7 @@ enum PageRequest: Sendable, Equatable {
 enum PageValue: Sendable, Equatable, Decodable {
     case bool(Bool)
     case number(Double)
-    /// A string, or an integer of 64 bits as its digits.
+    /// A string, or the digits of a 64-bit integer.
     case text(String)
     case list([Double])
 
@@ -128,7 +128,7 @@ enum PageValue: Sendable, Equatable, Decodable {
         }
     }
 
-    /// - Throws: ``WireError`` with what would have been accepted.
+    /// - Throws: ``WireError`` that describes the accepted values.
     func elementValue(of element: ElementDefinition) throws(WireError) -> ElementValue {
         guard element.type != .data else {
             throw WireError(.invalidText, "data cannot be set from this page")
@@ -140,7 +140,7 @@ enum PageValue: Sendable, Equatable, Decodable {
         return try ElementValue(text: text, type: element.type)
     }
 
-    /// As a person would type it.
+    /// The value in the form in which a user types it.
     private var text: String {
         switch self {
         case .bool(let value): value ? "true" : "false"
@@ -150,7 +150,7 @@ enum PageValue: Sendable, Equatable, Decodable {
         }
     }
 
-    /// Whole numbers without a fraction, as integers are typed. A `Double` has all integers up to 2^53.
+    /// Whole numbers have no fraction, as in integers. A `Double` represents all integers up to 2^53.
     private static func text(_ number: Double) -> String {
         number.magnitude <= 0x1p53 && number == number.rounded() ? "\(Int64(number))" : "\(number)"
     }

@@ -7,16 +7,17 @@ internal import WebServer
 
 /// Fills pages' plots with the values that services keep.
 ///
-/// Pages that ask for the same share a fill until it begins. One runs for each service, and ``maximumRunningCount`` in all; the
-/// others wait in their order. A fill decimates while it asks, so that it holds ``pointCount`` points and one answer of the
-/// service, and it is cancelled when no page waits for it. It belongs to the board's event loop.
+/// Requests of several pages for the same plot share a fill until it starts. One fill runs per service, and
+/// ``maximumRunningCount`` in all; the others wait in their order. A fill decimates while it receives, so that it holds
+/// ``pointCount`` points and one answer of the service. It is cancelled when no page waits for it. The type belongs to
+/// the board's event loop.
 final class PlotFills {
     private final class Fill {
         let place: ElementPlace
         let seconds: Int
         let element: ElementDefinition
         let device: ElementalDevice
-        /// By their sockets' numbers.
+        /// By the numbers of their sockets.
         var viewers: [UInt64: Viewer]
         var task: Task<Void, Never>?
         var deadline: Scheduled<Void>?
@@ -31,7 +32,7 @@ final class PlotFills {
     }
 
     static let maximumRunningCount = 4
-    /// A page that waits for more is not filled.
+    /// A page that waits for this many fills gets no more.
     static let maximumWaitingCount = 128
     static let pointCount = 1200
     /// A fill that takes longer ends with what it has.
@@ -44,7 +45,7 @@ final class PlotFills {
 
     init(on eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
-    /// Fills a page's plot with the values of the last seconds, instead of what the page asked for before.
+    /// Fills a page's plot with the values of the last seconds, in place of its earlier request for the same plot.
     func ask(
         _ place: ElementPlace, _ seconds: Int, _ element: ElementDefinition, _ device: ElementalDevice,
         for viewer: Viewer
@@ -66,7 +67,7 @@ final class PlotFills {
         }
     }
 
-    /// The page waits no longer for fills of these places.
+    /// Removes a page from the fills of these places.
     func leave(_ viewer: Viewer, _ isLeft: (ElementPlace) -> Bool = { _ in true }) {
         for fill in waiting + running.values where isLeft(fill.place) {
             fill.viewers[viewer.socket.id] = nil
@@ -75,14 +76,14 @@ final class PlotFills {
         waiting.removeAll { $0.viewers.isEmpty }
     }
 
-    /// The service has gone, or its elements are others.
+    /// Drops the fills of a service that has gone or has another catalogue now.
     func remove(service: UInt32) {
         waiting.removeAll { $0.place.service == service }
         running[service]?.viewers = [:]
         running[service]?.task?.cancel()
     }
 
-    /// - Returns: fills that are being given up.
+    /// - Returns: fills that have been cancelled.
     func end() -> [Task<Void, Never>] {
         waiting = []
         let tasks = running.values.compactMap(\.task)
@@ -90,7 +91,7 @@ final class PlotFills {
         return tasks
     }
 
-    /// Starts what may run. A page without room waits until it has some.
+    /// Starts the fills that can run now. A page without room waits until it has some.
     func start() {
         var index = 0
         while index < waiting.count, running.count < Self.maximumRunningCount {
@@ -132,7 +133,7 @@ final class PlotFills {
         start()
     }
 
-    /// Waits for the service's answers, each of which it asks for when it has worked off the one before.
+    /// Requests the values piece by piece: the next piece only when the one before is processed.
     private static func points(
         of element: ElementDefinition, at device: ElementalDevice, _ seconds: Int
     ) async -> [Decimation.Point] {
@@ -148,15 +149,15 @@ final class PlotFills {
                 }
             }
         } catch {
-            // A service that keeps no values, or not for this client, or that is gone or slow: there is what came.
+            // The service keeps no values, keeps none for this client, is gone or is too slow. Use what has arrived.
         }
         return decimation.points
     }
 }
 
 extension PageMessage {
-    /// Values that a service has kept, each as how many milliseconds ago it was measured and its numbers. An age without
-    /// numbers is that of the last value before others that are missing.
+    /// Values that a service has kept: each an age in milliseconds, and its numbers. A row with only an age, that of
+    /// the value before it, marks a gap.
     static func past(_ place: ElementPlace, _ type: ElementType, _ points: [Decimation.Point]) -> EncodedFrame {
         let rows = rows(points, type, now: MeasurementTime.now.microseconds)
         return frame(
@@ -179,7 +180,7 @@ extension PageMessage {
 }
 
 extension JSONText {
-    /// With the digits that the element's type has.
+    /// Writes the number with as many digits as the element's type has.
     fileprivate init(_ number: Double, of type: ElementType) {
         self = number.isFinite ? .number(type.text(of: number)) : JSONText(number)
     }

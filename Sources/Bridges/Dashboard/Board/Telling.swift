@@ -1,11 +1,11 @@
 import ElementalWire
 
 extension ElementCatalogue {
-    /// An emergency stop and the elements that tell most of a service in one line of a list, the most telling first. There
-    /// are twice as many as a line has room for, six: a page shows the first three that have a value.
+    /// An emergency stop and the elements that summarise a service best in one line of a list, the most important
+    /// first. There are six of these, twice as many as fit in a line: a page shows the first three that have a value.
     ///
     /// Readings with a unit come first, then switches and choices, other readings, numbers that can be set, and texts.
-    /// Vectors and data are too long for a line, and what cannot be read has no value.
+    /// Vectors and data are too long for a line, and an element that cannot be read has no value.
     var telling: [ElementDefinition] {
         let ranked = compactMap { element in element.rank.map { (rank: $0, element: element) } }
         let stop = first { $0.kind == .urgent && $0.access.contains(.read) }
@@ -14,7 +14,7 @@ extension ElementCatalogue {
 }
 
 extension ElementDefinition {
-    /// How much the element tells, 0 the most; `nil` if it has no place in a line.
+    /// The element's rank in the summary, 0 for the most important; `nil` if it is not part of it.
     fileprivate var rank: Int? {
         guard access.contains(.read), kind == .state else { return nil }
         if type.isNumeric, choices.isEmpty {

@@ -3,38 +3,37 @@ import NIOCore
 import Support
 internal import WebServer
 
-/// A page that somebody looks at.
+/// A page that is open in a browser.
 final class Viewer {
     let socket: WebSocketConnection
-    /// Whether it has said hello, and its token is right.
+    /// Whether it has sent a hello with a valid token.
     var isAdmitted = false
     var shown: Set<UInt32> = []
-    /// The services that it asks for, until the next tick.
+    /// The services that it has asked for since the last tick.
     var asked: Set<UInt32>?
-    /// Of the services that it shows, those that it has closed since the last tick. If it asks for one again, it has kept
-    /// nothing of it.
+    /// The shown services that it has closed since the last tick. If it asks for one again, that one is sent
+    /// completely, because the page has kept nothing of it.
     var closed: Set<UInt32> = []
-    /// Elements, by their services' numbers, whose newest value it is yet to be sent.
+    /// Elements whose newest value the page still lacks, by their services' numbers.
     var due: Board.Due = [:]
-    /// Services whose elements it is yet to be told.
+    /// Services whose catalogue the page still lacks.
     var dueCatalogues: Set<UInt32> = []
     var isPairing = false
-    /// The values that elements get if it closes before it sets them again.
+    /// The values that elements get if the page closes before it sets them again.
     var atRest: [ElementPlace: ElementValue] = [:]
-    /// When a move of it was answered last, and the number of the newest that is yet to be answered.
+    /// When a move was last confirmed, and the number of the newest one that is not confirmed yet.
     var lastAnswer: NIODeadline?
     var unanswered: Int?
-    /// Whether it shows the list of services.
     var isListing = false
-    /// Whether it is yet to be sent all services' telling values.
+    /// Whether it still lacks all services' summary values.
     var lacksTelling = false
 
-    /// How many plots are filled for it: many when it opens a service, and few a second afterwards.
+    /// Limits the plots that are filled for the page: many when it opens a service, then two a second.
     var fills = TokenBucket(capacity: 256, perSecond: 2)
 
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
-    /// Whether it has been sent everything that it shows.
+    /// Whether the page has been sent everything that it shows.
     var hasEverything: Bool { due.isEmpty && dueCatalogues.isEmpty && !lacksTelling }
 
     func forget(_ number: UInt32) {
@@ -44,16 +43,17 @@ final class Viewer {
     }
 }
 
-/// Values of any services in a message for a page.
+/// A message with values of several services for a page.
 struct ValuesMessage {
     enum Kind: String {
         /// Values of a service that the page shows.
         case values
-        /// Telling values, for the list.
+        /// Summary values, for the list.
         case telling
     }
 
-    /// A message with this many bytes takes no further values, so that a page with little room gets some of them at least.
+    /// A message of this many bytes takes no further values, so that a page with little room gets at least some of
+    /// them.
     private static let size = 128 << 10
 
     private let kind: Kind
@@ -80,7 +80,7 @@ struct ValuesMessage {
         if let age { ages.append((service, id, age)) }
     }
 
-    /// The message, which is empty then; `nil` if it has no values.
+    /// Returns the message and starts an empty one; `nil` if there are no values.
     mutating func finish() -> EncodedFrame? {
         guard last.take() != nil else { return nil }
         text.writeStaticString("}}")

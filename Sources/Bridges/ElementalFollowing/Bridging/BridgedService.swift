@@ -10,25 +10,25 @@ extension BridgedElement {
     package var writes: Bool { definition.access.contains(.write) }
 }
 
-/// A service that a bridge shows, with what the bridge knows of it. It belongs to the bridge's event loop.
+/// A service that a bridge shows, with the bridge's own state. It belongs to the bridge's event loop.
 package final class BridgedService<Element: BridgedElement, Reading, Own> {
     package let key: ServiceKey
-    /// What else the bridge knows of the service.
+    /// What this kind of bridge stores beside the common state.
     package var own: Own
     /// `nil` while there is no connection.
     package private(set) var device: ElementalDevice?
     package private(set) var catalogue: ElementCatalogue?
     package private(set) var elements: [Element] = []
     package private(set) var readings: [Reading] = []
-    /// The values on their way out of the service.
+    /// The values that wait to leave the service.
     package var outbound: Lanes
-    /// Whether it is among the services with values that wait; for ``ValueRounds`` alone.
+    /// Whether the service has waiting values; used only by ``ValueRounds``.
     package internal(set) var isWaiting = false
     package let sent: SentValues
     private let noValues: Lanes
     private var positions: [Int8: Int] = [:]
 
-    /// - Parameter outbound: without values.
+    /// - Parameter outbound: an empty copy.
     package init(_ key: ServiceKey, _ own: Own, outbound: Lanes, on loop: any EventLoop) {
         self.key = key
         self.own = own
@@ -37,12 +37,12 @@ package final class BridgedService<Element: BridgedElement, Reading, Own> {
         sent = SentValues(on: loop)
     }
 
-    /// The service is connected. Values of other elements than it has now are dropped.
+    /// The service is connected. If its catalogue has changed, waiting values of the old one are dropped.
     ///
     /// - Parameters:
-    ///   - elements: made if the catalogue is another one than before.
-    ///   - reading: what is known of a new element.
-    /// - Returns: the elements before, if the catalogue is another one.
+    ///   - elements: called if the catalogue has changed.
+    ///   - reading: the initial state of a new element.
+    /// - Returns: the earlier elements, if the catalogue has changed.
     package func connect<Failure>(
         _ device: ElementalDevice, _ catalogue: ElementCatalogue, _ reading: Reading,
         elements: () throws(Failure) -> [Element]
@@ -62,21 +62,21 @@ package final class BridgedService<Element: BridgedElement, Reading, Own> {
         return earlier
     }
 
-    /// There is no connection, or nothing can be sent any more. What waits is old when there is one again.
+    /// There is no connection, or nothing can be sent any more. Waiting values would be stale when there is one again.
     package func disconnect() {
         device = nil
         sent.removeAll()
     }
 
-    /// The position of an element; `nil` for one that is not known, or not with that definition.
+    /// Returns the position of an element; `nil` if it is unknown or has another definition.
     package func position(of definition: ElementDefinition) -> Int? {
         guard let position = positions[definition.id], elements[position].definition == definition else { return nil }
         return position
     }
 
-    /// The service has said something of an element, and with it what became of what it was sent.
+    /// Handles a value or refusal from the service, which also settles what it was sent.
     ///
-    /// - Returns: the element's position; `nil` for one that is not known.
+    /// - Returns: the element's position; `nil` if it is unknown.
     package func answered(_ definition: ElementDefinition) -> Int? {
         guard let position = position(of: definition) else { return nil }
         sent.answered(definition)

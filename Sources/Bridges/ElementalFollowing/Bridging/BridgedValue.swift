@@ -5,6 +5,7 @@ internal import Support
 public struct BridgedValue: Sendable, CustomStringConvertible {
     /// The other side of the bridge.
     public enum Peer: String, Sendable, Hashable {
+        /// The peer of a bridge: an MQTT broker, a SignalR hub, or OSC surfaces.
         case broker, hub, surfaces
     }
 

@@ -1,12 +1,12 @@
 package import Elemental
 package import NIOCore
 
-/// Passes the values of all services of a bridge on, in rounds on the bridge's event loop: values that come at about the
-/// same time leave together, and a flood of one service does not hold up the loop.
+/// Passes on the values of all services of a bridge, in rounds on the bridge's event loop. Values that arrive at about
+/// the same time leave together, and a flood from one service does not block the loop.
 package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package typealias Service = BridgedService<Element, Reading, Own>
 
-    /// The maximum number of values in a round: others have their turn on the event loop before the next one.
+    /// The maximum number of values in a round. Other work runs on the event loop before the next round.
     private static var maximumCount: Int { 1024 }
 
     package var deliver: (ElementValue, _ position: Int, Service) -> Void = { _, _, _ in }
@@ -16,7 +16,7 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package var didEnd: () -> Void = {}
 
     private let rounds: Rounds
-    /// How long the other side has to make room; `nil` if ``resume()`` is called then.
+    /// How long to wait for room on the other side; `nil` if ``resume()`` reports it.
     private let pause: Duration?
     private var waiting: [Service] = []
 

@@ -1,19 +1,20 @@
 package import Elemental
 internal import Support
 
-/// Browses until the task is cancelled: begins anew when so much came at once that the browser gave up, and notices when
-/// browsing works again. Where all is as it was before, no event says so: no further failure does.
+/// Browses until the task is cancelled. Begins again when the browser gave up because too many events came at once, and
+/// detects that browsing works again after a failure. If nothing has changed, only the absence of further failures
+/// shows that.
 package enum Browsing {
     package enum Event: Sendable {
-        /// Browsing begins, or begins anew: what was found before may be gone.
+        /// Browsing begins, or begins again: what was found before may be gone.
         case began
         /// A service was found, changed, or is gone.
         case service(ElementalBrowser.Event)
-        /// Browsing does not work; the next attempt follows after the delay.
+        /// Browsing fails; the next attempt follows after the delay.
         case failed(ElementalError, retryIn: Duration)
     }
 
-    /// Longer than an attempt to browse takes that fails.
+    /// Longer than a failing attempt to browse takes.
     private static let attemptTime = Duration.seconds(1)
 
     /// - Parameters:
@@ -47,7 +48,7 @@ package enum Browsing {
         }
     }
 
-    /// The failures to browse, of which the last one may have been overcome.
+    /// Counts the failures to browse, to detect whether the last one is over.
     struct Failures {
         private var count = 0
         private var isFailing = false
@@ -58,8 +59,8 @@ package enum Browsing {
             return count
         }
 
-        /// - Parameter number: the failure after which there was no other; `nil` for any.
-        /// - Returns: whether browsing did not work before.
+        /// - Parameter number: the failure after which no other may have come; `nil` for any.
+        /// - Returns: whether browsing was failing.
         mutating func end(_ number: Int? = nil) -> Bool {
             guard isFailing, number == nil || number == count else { return false }
             isFailing = false

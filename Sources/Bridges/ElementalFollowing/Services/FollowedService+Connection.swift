@@ -6,10 +6,10 @@ internal import Support
 extension FollowedService {
     /// A connection that lasted this long counts as a success.
     private static let steadyTime = Duration.seconds(5)
-    /// How long a service that seems to be elsewhere may take to answer where it was.
+    /// How long a service that seems to have moved may take to answer at its old address.
     private static let answerTime = Duration.seconds(2)
 
-    /// Connects and stays until the device has ended or the task is cancelled.
+    /// Connects and returns when the device has ended or the task is cancelled.
     func attempt() async -> End {
         let (place, pairedRole) = state.withLock { state in
             state.mustRenew = false
@@ -37,9 +37,10 @@ extension FollowedService {
         }
     }
 
-    /// The connection is ready: tells every value of it, and first of all that it is connected. On the event loop.
+    /// Reports the connection, and then every value. Runs on the event loop when the connection is ready.
     ///
-    /// Where the elements are not known yet there are no values. No value precedes the handler: the device need not keep it.
+    /// There are no values before the elements are known. The handler is registered before the first value arrives, so
+    /// that the device need not keep any value.
     private func configure(_ device: ElementalDevice) {
         attach(device)
         let registration = device.onAnyValue { [weak self] element, value, device in
@@ -59,7 +60,7 @@ extension FollowedService {
         return attachment
     }
 
-    /// A value came. On the event loop.
+    /// Reports a value. Runs on the event loop.
     private func take(_ value: ElementValue, of element: ElementDefinition, _ device: ElementalDevice) {
         if state.withLock({ $0.attachment == nil }) { attach(device) }
         if state.withLock({ $0.attachment?.histories[element.id] != nil }) { return }
@@ -68,7 +69,7 @@ extension FollowedService {
         sayNow(.value(key, element, value, at: device.time(of: element)))
     }
 
-    /// Values up to this length do not count.
+    /// Values up to this length are not counted.
     private static let shortByteCount = 256
 
     /// - Returns: whether there is room for a value in place of the element's former one.
@@ -86,7 +87,7 @@ extension FollowedService {
         return isHeld
     }
 
-    /// There is no room for a value. On the event loop.
+    /// Reports, once per connection, that there was no room for a value. Runs on the event loop.
     func leaveOut(_ element: ElementDefinition, _ byteCount: Int) {
         let isNews = state.withLock { state in
             defer { state.wasToldLeftOut = true }
@@ -95,7 +96,7 @@ extension FollowedService {
         if isNews { sayNow(.leftOut(key, element, byteCount: byteCount)) }
     }
 
-    /// Nobody keeps values of the service any more.
+    /// Returns the service's share of the memory: its values are no longer kept.
     func releaseAll() {
         state.withLock { state in
             _ = memory.note(-state.heldByteCount, own: 0)
@@ -104,7 +105,7 @@ extension FollowedService {
         }
     }
 
-    /// Its elements are known: tells that it is connected. On the event loop.
+    /// Reports the connection once the service's elements are known. Runs on the event loop.
     private func attach(_ device: ElementalDevice) {
         guard let known = options.elements ?? device.catalogue else { return }
         let catalogue = options.followed(known)
@@ -129,14 +130,14 @@ extension FollowedService {
         state.withLock { $0.attachment?.registrations = registrations }
     }
 
-    /// Nothing more is told of the device, which is closed.
+    /// Closes the device and reports nothing more of it.
     private func release(_ device: ElementalDevice?) async {
         let attachment = detach()
         state.withLock { $0.attachment = nil }
         await (device ?? attachment?.device)?.close()
     }
 
-    /// Handles a change of the connection. On the event loop.
+    /// Handles a change of the connection. Runs on the event loop.
     private func take(_ event: DeviceEvent, of device: ElementalDevice) {
         switch event {
         case .willReconnect(let attempt, let delay):
@@ -145,7 +146,7 @@ extension FollowedService {
             sayNow(.state(key, .away(problem, retryIn: delay)))
         case .didReconnect:
             let catalogue = options.followed(options.elements ?? device.knownElements)
-            // Of other elements a device that is new knows no values yet.
+            // If the elements have changed, start with a new device: this one still has values of the old elements.
             let stays = state.withLock { state in
                 guard let attachment = state.attachment, attachment.catalogue != catalogue else { return true }
                 state.mustRenew = true
@@ -158,7 +159,7 @@ extension FollowedService {
         }
     }
 
-    /// Stays with a device until it has ended.
+    /// Follows a device until it has ended.
     private func follow(_ device: ElementalDevice, _ policy: FollowerReconnection) async -> End {
         let start = ContinuousClock.now
         if options.elements == nil {
@@ -198,7 +199,7 @@ extension FollowedService {
         return .failed(problem, wasSteady: .now - start >= Self.steadyTime)
     }
 
-    /// Waits for the catalogue. A service that says no hello tells none.
+    /// Waits for the catalogue. A service that sends no hello has none.
     private func learn(_ device: ElementalDevice) async throws(ElementalError) {
         let timeout = options.connect.timeout
         do throws(ElementalError) {
@@ -218,7 +219,7 @@ extension FollowedService {
         return problem.isLasting ? .refused(problem) : .failed(problem, wasSteady: false)
     }
 
-    /// Does what the network and the user say while there is a device.
+    /// Reacts to changes from Zeroconf and to requests of the user while there is a device.
     private func heed(_ device: ElementalDevice) async {
         while await wake.wait() {
             wake.close()
@@ -232,7 +233,7 @@ extension FollowedService {
             } else if hasMoved, device.hello?.features.contains(.ping) == true,
                 (try? await device.ping(timeout: Self.answerTime)) == nil, device.isConnected, !Task.isCancelled
             {
-                // It is elsewhere now, and not here any more.
+                // The service has moved: it no longer answers here.
                 return renew()
             }
         }
@@ -259,12 +260,12 @@ extension FollowedService {
     }
 }
 
-/// Tries again without end, with growing delays, unless waiting does not help: what answers refuses this client, or has
-/// become something else.
+/// Retries without end, with growing delays, unless waiting does not help: the service refuses this client, or another
+/// service answers.
 private struct FollowerReconnection: ReconnectionPolicy {
     private let backOff: BackOff
-    /// Whether a service that does not answer the greeting ends it. An address may be that of another service by now,
-    /// which says no hello; what Zeroconf lists says so itself.
+    /// Whether to give up when a service does not answer the hello. An address may belong to another service by now,
+    /// one that sends no hello. For a discovered service Zeroconf reports such a change.
     private let endsInSilence: Bool
     private let last = Locked<ElementalError?>(nil)
 
@@ -273,7 +274,7 @@ private struct FollowerReconnection: ReconnectionPolicy {
         endsInSilence = place.discovered == nil
     }
 
-    /// Why it gave up; `nil` if it has not.
+    /// Why it has given up; `nil` if it has not.
     var failure: ElementalError? { last.withLock { $0 } }
 
     func delay(before attempt: ReconnectionAttempt) -> Duration? {

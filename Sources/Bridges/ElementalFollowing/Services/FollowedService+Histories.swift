@@ -3,13 +3,14 @@ internal import ElementalWire
 internal import NIOCore
 internal import Support
 
-/// Elements whose values come from the histories that the service keeps: each is asked for when the one before was told and
-/// all observers have room.
+/// Elements whose values come from the histories that the service keeps. The next part is requested when the one before
+/// is reported and all observers have room.
 extension FollowedService {
     /// What a history takes of the follower's memory: one answer of the service.
     private static let historyByteCount = HistoryLimits.maximumValueByteCount
 
-    /// The elements are known: decides which of them have their values from histories. On the event loop, before any value.
+    /// Decides which elements get their values from histories. Runs on the event loop, after the elements are known and
+    /// before any value.
     func attachHistories(_ catalogue: ElementCatalogue) {
         let known = state.withLock { state in
             state.positions = state.positions.filter { catalogue[$0.key] != nil }
@@ -28,7 +29,7 @@ extension FollowedService {
         }
     }
 
-    /// So many histories are asked for no more.
+    /// Returns the memory of this number of histories, which are no longer requested.
     func releaseHistories(_ count: Int) {
         state.withLock { state in
             _ = memory.note(-count * Self.historyByteCount, own: 0)
@@ -36,11 +37,11 @@ extension FollowedService {
         }
     }
 
-    /// Tells the values until the device has ended or the task is cancelled.
+    /// Reports the values until the device has ended or the task is cancelled.
     func followHistories(of device: ElementalDevice) async {
         let histories = state.withLock { $0.attachment.map { Array($0.histories.values) } ?? [] }
         guard !histories.isEmpty else { return }
-        // The first exchange of times is answered before a ping that follows it: from then on values have their times.
+        // The ping is answered after the first exchange of clock times, so that values have their times from then on.
         if device.clock == nil { _ = try? await device.ping() }
         await withDiscardingTaskGroup { group in
             for (element, beginning) in histories {
@@ -63,7 +64,7 @@ extension FollowedService {
         }
     }
 
-    /// On the event loop.
+    /// Reports a part of a history. Runs on the event loop.
     private func take(_ item: HistoryItem<ElementValue>, of element: ElementDefinition) {
         var item = item
         if case .value(let value) = item {
@@ -75,8 +76,8 @@ extension FollowedService {
         sayNow(.history(key, element, item))
     }
 
-    /// The service keeps no values for this client, whatever its catalogue says: from now on they come live. On the event
-    /// loop.
+    /// Falls back to live values, because the service keeps none for this client, despite its catalogue. Runs on the
+    /// event loop.
     private func endHistory(of element: ElementDefinition, _ device: ElementalDevice) {
         guard state.withLock({ $0.attachment?.histories.removeValue(forKey: element.id) }) != nil else { return }
         releaseHistories(1)

@@ -2,9 +2,9 @@ internal import Elemental
 internal import NIOCore
 internal import Support
 
-/// Follows one service: connects, tries again, tells what it sees.
+/// Follows one service: connects, retries and reports events.
 ///
-/// Everything that it tells, it tells on one event loop, which is that of its devices: so the events are in order.
+/// It reports everything on one event loop, that of its devices, so that the events are in order.
 final class FollowedService: Sendable {
     typealias Teller = @Sendable (FollowerEvent) -> Void
 
@@ -18,47 +18,47 @@ final class FollowedService: Sendable {
 
     struct State {
         var place: ServicePlace
-        /// Where the service may be if it is not there, in the order in which they are tried.
+        /// Further places where the service may be, in the order in which they are tried.
         var others: [ServicePlace] = []
-        /// How often another place was turned to since something changed.
+        /// How often another place was tried since the places last changed.
         var turns = 0
-        /// Whether it is listed, or needs no listing.
+        /// Whether Zeroconf lists the service; always `true` for an address.
         var isListed = true
         var attachment: Attachment?
         var values: HandlerRegistration?
-        /// Where the values end that were told of elements with a history, by their names.
+        /// The newest reported positions of elements with a history, by the elements' names.
         var positions: [String: HistoryPosition] = [:]
         var pairedRole: Role?
-        /// Whether the device is to be replaced by another one at once.
+        /// Whether to replace the device by another one at once.
         var mustRenew = false
-        /// Whether the user asked for the next attempt.
+        /// Whether the user has requested the next attempt.
         var wasAsked = false
-        /// Whether the place has changed since that was last looked at.
+        /// Whether the place has changed since the last check.
         var hasMoved = false
         /// The refusal that was reported and still holds.
         var refusal: FollowingProblem?
-        /// The bytes of each element's newest value that count, and all of them.
+        /// The counted bytes of each element's newest value, and their sum.
         var held: [Int8: Int] = [:]
         var heldByteCount = 0
         var wasToldLeftOut = false
     }
 
     enum End {
-        /// Begin anew at once.
+        /// Connect again at once.
         case renew
         case refused(FollowingProblem)
-        /// Try again later.
+        /// Retry later.
         case failed(FollowingProblem, wasSteady: Bool)
     }
 
-    /// The shortest time between two attempts that something else than the time has called for.
+    /// The shortest time between two attempts that do not result from a delay.
     private static let leastInterval = Duration.milliseconds(250)
 
     let key: ServiceKey
     let options: FollowerOptions
     let loop: any EventLoop
     let state: Locked<State>
-    /// Opened when something has changed that an attempt should not wait for.
+    /// Opened when something has changed for which an attempt should not wait.
     let wake = Latch()
     private let tell: Teller
     let memory: ByteBudget
@@ -79,10 +79,10 @@ final class FollowedService: Sendable {
 
     var place: ServicePlace { state.withLock { $0.place } }
     var device: ElementalDevice? { state.withLock { $0.attachment?.device } }
-    /// Whether it goes on when there is no connection.
+    /// Whether to connect again after a lost connection.
     var isWanted: Bool { options.keepsGone || state.withLock { $0.isListed } }
 
-    /// Follows the service until it is gone or the task is cancelled. Nothing is told after it has returned.
+    /// Follows the service until it is gone or the task is cancelled. It reports nothing after it has returned.
     func run() async {
         say(.place(key, place))
         var backOff = BackOff(first: options.firstRetry, maximum: options.longestRetry)
@@ -119,7 +119,7 @@ final class FollowedService: Sendable {
             }
             await Delay.wait(max(.zero, Self.leastInterval - (.now - start)), on: loop)
         }
-        // What was told is out, and nobody is called after this.
+        // This runs after all pending reports; there are none after it.
         let isOver = !Task.isCancelled
         await loop.run {
             if isOver { self.tell(.state(self.key, .gone)) }
@@ -127,7 +127,9 @@ final class FollowedService: Sendable {
         }
     }
 
-    /// - Returns: whether the place that is turned to has not been tried since something changed.
+    /// Switches to the next place, if there is one.
+    ///
+    /// - Returns: whether that place has not been tried since the places last changed.
     private func turn() -> Bool {
         let place: ServicePlace? = state.withLock { state in
             guard !state.others.isEmpty else { return nil }
@@ -141,7 +143,7 @@ final class FollowedService: Sendable {
         return state.withLock { $0.turns <= $0.others.count }
     }
 
-    /// - Returns: whether the next attempt is made without a word.
+    /// - Returns: whether the next attempt is not reported.
     private func pause(_ duration: Duration) async -> Bool {
         _ = await wake.wait(duration, on: loop)
         return state.withLock { state in
@@ -150,18 +152,18 @@ final class FollowedService: Sendable {
         }
     }
 
-    /// Tells on the event loop.
+    /// Reports an event on the event loop.
     func say(_ event: FollowerEvent) {
         loop.execute { [tell] in tell(event) }
     }
 
-    /// Tells at once. Must be called on the event loop.
+    /// Reports an event at once. Must be called on the event loop.
     func sayNow(_ event: FollowerEvent) { tell(event) }
 }
 
-// What the network and the user say. From any thread.
+// Changes from Zeroconf and requests of the user, from any thread.
 extension FollowedService {
-    /// Zeroconf says where the service is, or may be if it is not there, and what it is.
+    /// Updates the place where Zeroconf lists the service, and the alternatives.
     func update(_ first: ServicePlace, or others: [ServicePlace] = []) {
         let isNews = state.withLock { state in
             let (old, wasListed) = (state.place, state.isListed)
@@ -180,20 +182,21 @@ extension FollowedService {
         if isNews.wake { wake.open() }
     }
 
-    /// The service is listed no more. A connection may last all the same.
+    /// The service is no longer listed. Its connection may last nevertheless.
     func withdraw() {
         state.withLock { $0.isListed = false }
         guard !isWanted else { return }
         if let device { if device.isReconnecting { device.disconnect() } } else { wake.open() }
     }
 
-    /// - Parameter asked: whether the user asks for the next attempt, who is told that it is made.
+    /// - Parameter asked: whether the user requests the attempt. It is reported then.
     func hurry(asked: Bool = false) {
         if asked { state.withLock { if $0.attachment == nil { $0.wasAsked = true } } }
         wake.open()
     }
 
-    /// The service has granted that role: connects anew, unless that was seen in the store and done meanwhile.
+    /// Connects again with the role that the service has granted, unless that has happened already after a change in
+    /// the store.
     func paired(as role: Role?) {
         let device = state.withLock { state in
             state.pairedRole = role ?? state.pairedRole

@@ -1,17 +1,17 @@
 internal import Elemental
 internal import Support
 
-// Which services there are, and which of them are followed.
+// Which services exist, and which of them are followed.
 extension Follower {
-    /// How long browsing that began anew takes to find again what is there.
+    /// How long it takes to find the existing services again when browsing starts again.
     private static let settlingTime = Duration.seconds(5)
 
-    /// Follows what is listed under one service's name, or all (`nil`), until the task is cancelled.
+    /// Follows the services of one name, or all (`nil`), until the task is cancelled.
     func browse(_ service: String?, name: String?, _ number: Int) async {
         let browser = ElementalBrowser(service, logger: options.connect.logger)
         var trusted = name == nil ? nil : TrustedServices(options.connect.security)
         var instance: NamedInstance?
-        // The services known before browsing began that were not found again yet.
+        // The services known before browsing began and not found again yet.
         let missing = Locked(Set<ServiceKey>())
         await withDiscardingTaskGroup { group in
             // `run()` has checked the name.
@@ -54,7 +54,7 @@ extension Follower {
             let key = ServiceKey(service: service, name: instance?.name ?? gone)
             guard instance?.remove(gone) ?? true else { return }
             follow(key, instance?.places ?? [], number)
-        // It was never found, so that nothing is known of it but its name.
+        // It was never found: only its name is known.
         case .failed, .unresolved: break
         }
     }
@@ -68,7 +68,7 @@ extension Follower {
         state.withLock { state in Set(state.entries.filter { $0.value.subjects.contains(number) }.keys) }
     }
 
-    /// A subject lists a service, which may be at other places if it is not at the first.
+    /// A subject lists a service, with alternatives for its place.
     func found(_ key: ServiceKey, _ place: ServicePlace, or others: [ServicePlace] = [], by number: Int) {
         let known: FollowedService? = state.withLock { state in
             if state.entries[key] == nil {
@@ -86,7 +86,7 @@ extension Follower {
         tellExcess()
     }
 
-    /// A subject lists a service no more.
+    /// A subject no longer lists a service.
     private func lost(_ key: ServiceKey, by number: Int) {
         let session: FollowedService? = state.withLock { state in
             guard var entry = state.entries[key], entry.subjects.remove(number) != nil else { return nil }
@@ -99,14 +99,14 @@ extension Follower {
         tellExcess()
     }
 
-    /// A session has ended, because its service is gone or all of them end.
+    /// Removes a session that has ended, because its service is gone or all sessions end.
     func ended(_ session: FollowedService) {
         state.withLock { state in
             guard state.entries[session.key]?.session === session else { return }
             state.count -= 1
             state.entries[session.key]?.session = nil
             if state.entries[session.key]?.subjects.isEmpty == true { state.entries[session.key] = nil }
-            // It may have returned meanwhile.
+            // The service may have returned in the meantime.
             let next =
                 state.entries[session.key] != nil ? session.key : state.entries.first { $0.value.session == nil }?.key
             if let next { start(next, &state) }
@@ -114,7 +114,7 @@ extension Follower {
         tellExcess()
     }
 
-    /// Begins to follow a service if there is room.
+    /// Starts to follow a service if there is room.
     private func start(_ key: ServiceKey, _ state: inout State) {
         guard state.count < options.maximumServiceCount, let starts = state.starts,
             let place = state.entries[key]?.place
@@ -141,11 +141,11 @@ extension Follower {
     }
 }
 
-// A service may be paired while there is no connection to it. A device that is connected notices that itself.
+// A service may be paired by another program while it is not connected. A connected device detects that itself.
 extension Follower {
-    /// Looks at the store again and again while a service is not connected, and tries again after a change.
+    /// Polls the store of trusted services while a service is not connected, and retries after a change.
     ///
-    /// - Parameter trusted: as the store was before the first attempt to connect.
+    /// - Parameter trusted: the store's content before the first attempt to connect.
     func watch(_ trusted: TrustedServices) async {
         var trusted = trusted
         while !Task.isCancelled {
@@ -159,9 +159,9 @@ extension Follower {
     }
 }
 
-/// Where the one instance that a subject names may be: what has its name, and what says that it has the key that is paired
-/// under that name. Zeroconf renames a service whose name another one has. Anyone can publish either, so that the
-/// connection decides.
+/// The places where a subject's single instance may be: services with its name, and services that claim to have the key
+/// that is paired under that name. Zeroconf renames a service whose name is taken by another one. Anyone can publish
+/// either, so that only the connection decides.
 private struct NamedInstance {
     /// The maximum number of places under other names: further ones are ignored.
     private static let maximumCount = 8
@@ -175,7 +175,7 @@ private struct NamedInstance {
     /// The name as it is listed, or as the user wrote it.
     var listedName: String { found.first { $0.name.isSameName(as: name) }?.name ?? name }
 
-    /// The places, those that say that they have the key first.
+    /// The places; services that claim to have the key come first.
     var places: [DiscoveredService] { found.filter(hasKey) + found.filter { !hasKey($0) } }
 
     /// - Returns: whether the service is one of the places, or was one.

@@ -2,25 +2,25 @@ public import Elemental
 
 /// The outcome of sending a value to a service.
 public enum SetOutcome: Sendable {
-    /// The service has handled it without refusing it.
+    /// The service has handled it and did not refuse it.
     case taken
     /// It was not sent, or the service refused it; the error's code says why.
     case refused(ElementalError)
-    /// There is no connection, or it was lost before the service answered: the value may be set all the same.
+    /// There is no connection, or it was lost before the service answered. The value may be set nevertheless.
     case notConnected
-    /// The service did not answer in time: the value may be set all the same.
+    /// The service did not answer in time. The value may be set nevertheless.
     case timedOut
 }
 
 extension Follower {
     /// Sends a value to a service and waits until the service has handled it.
     ///
-    /// The service grants the role that ``FollowerOptions/role`` asks for: with `observe` it refuses every value.
+    /// If ``FollowerOptions/role`` is `observe`, the default, the service refuses every value.
     ///
     /// - Parameters:
     ///   - element: the element's name.
     ///   - key: the service.
-    ///   - timeout: how long all of it may take.
+    ///   - timeout: the maximum time for the whole call.
     public func set(
         _ value: ElementValue, of element: String, at key: ServiceKey, timeout: Duration = .seconds(5)
     ) async -> SetOutcome {

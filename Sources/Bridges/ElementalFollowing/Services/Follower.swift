@@ -11,49 +11,50 @@ internal import Support
 /// follower.onEvent { event in … }
 /// try await follower.run()
 /// ```
-/// ``onEvent(_:room:)`` reports everything at once, on the devices' event loops. ``values(_:interval:maximumByteCount:)`` gives
-/// the values to a task at its own pace. ``set(_:of:at:timeout:)`` sends a value and says what became of it.
+/// ``onEvent(_:room:)`` reports everything at once, on the devices' event loops.
+/// ``values(_:interval:maximumByteCount:)`` delivers the values to a task at its own pace. ``set(_:of:at:timeout:)``
+/// sends a value and returns the outcome.
 ///
-/// Services are hostile until they have proved otherwise: ``FollowerOptions`` bounds their number, each value and the
-/// memory of all values. A follower asks for the role `observe` unless the options say otherwise, pairs only when
-/// ``pair(_:code:as:role:)`` is called, and accepts no service under a paired one's name with another key.
+/// Services are not trusted until they have authenticated: ``FollowerOptions`` bounds their number, each value and the
+/// memory of all values. A follower requests the role `observe` unless the options say otherwise, pairs only when
+/// ``pair(_:code:as:role:)`` is called, and rejects a service that has a paired one's name but another key.
 public final class Follower: Sendable {
     typealias Observer = @Sendable (FollowerEvent) -> Void
     typealias Room = @Sendable () async -> Void
 
     struct Entry {
-        /// The subjects that list it, by their numbers.
+        /// The numbers of the subjects that list it.
         var subjects: Set<Int> = []
         var place: ServicePlace
-        /// Where it may be if it is not there.
+        /// Alternatives for its place.
         var others: [ServicePlace] = []
-        /// `nil` if there are too many.
+        /// `nil` while the maximum number of services is followed.
         var session: FollowedService?
-        /// Its newest state that was reported; `nil` if there are too many services.
+        /// Its newest reported state; `nil` without a session.
         var state: FollowedState?
     }
 
     struct State {
         var entries: [ServiceKey: Entry] = [:]
         var observers: [Observer] = []
-        /// Each waits until an observer has room for a further value of a history.
+        /// Each waits until an observer has room for another value of a history.
         var rooms: [Room] = []
-        /// Takes the services that begin to be followed; `nil` before ``Follower/run()`` and after it.
+        /// Receives the services to follow; `nil` before ``Follower/run()`` and after it.
         var starts: AsyncStream<FollowedService>.Continuation?
         var hasRun = false
         var count = 0
-        /// How many were said to be too many.
+        /// The number of excess services that was last reported.
         var excess = 0
         var endings: [@Sendable () -> Void] = []
     }
 
-    /// How many services that are too many are remembered, to take the place of one that goes.
+    /// The maximum number of excess services, which are remembered to take the place of one that goes.
     static let mostWaiting = 4096
 
     /// The options.
     public let options: FollowerOptions
     let subjects: [ServiceSubject]
-    /// The services' names and addresses that are followed, as people write them; empty for all services.
+    /// The names and addresses of the followed services, as the user writes them; empty for all services.
     package var targets: [String] { subjects.compactMap(\.target) }
     let state = Locked(State())
     let memory: ByteBudget
@@ -68,11 +69,11 @@ public final class Follower: Sendable {
     }
 
     /// Calls `observer` with every event, on the devices' event loops or in tasks. It must not block. The events of one
-    /// key come in order and one at a time; those of different keys may come at the same time, unless there is one event
-    /// loop in ``FollowerOptions/connect``. Call it before ``run()``.
+    /// key come in order and one at a time. Those of different keys may come at the same time, unless there is one
+    /// event loop in ``FollowerOptions/connect``. Call it before ``run()``.
     ///
-    /// - Parameter room: awaited after each value of a history, before the next one is asked for: an observer that is slow
-    ///   makes the service wait. It returns at the latest when the task is cancelled.
+    /// - Parameter room: awaited after each value of a history, before the next one is requested, so that a slow
+    ///   observer makes the service wait. It must return when the task is cancelled, at the latest.
     public func onEvent(
         _ observer: @escaping @Sendable (FollowerEvent) -> Void, room: (@Sendable () async -> Void)? = nil
     ) {
@@ -82,7 +83,7 @@ public final class Follower: Sendable {
         }
     }
 
-    /// Calls `observer` on that event loop, at once if the event comes there.
+    /// Calls `observer` on the given event loop, at once if the event occurs there.
     package func onEvent(on loop: any EventLoop, _ observer: @escaping @Sendable (FollowerEvent) -> Void) {
         onEvent { event in
             if loop.inEventLoop { observer(event) } else { loop.execute { observer(event) } }
@@ -91,8 +92,8 @@ public final class Follower: Sendable {
 
     /// Follows the services until the task is cancelled; then closes all connections. Call it once.
     ///
-    /// - Throws: ``ElementalError`` with the code `invalidValue` for a service's name that is not valid, `invalidState` for
-    ///   a second call.
+    /// - Throws: ``ElementalError`` with the code `invalidValue` for an invalid service name, `invalidState` for a
+    ///   second call.
     public func run() async throws(ElementalError) {
         defer { for end in state.withLock({ $0.endings }) { end() } }
         for case .service(let service, _) in subjects { try ElementalService.check(service: service) }
@@ -104,7 +105,7 @@ public final class Follower: Sendable {
             return !state.hasRun
         }
         guard isFirst else { throw ElementalError(.invalidState, "a follower runs once: create another one") }
-        // Taken before anything is tried: who is trusted from then on may be what an attempt was refused for.
+        // Read before the first attempt, so that a change after it causes a retry.
         var trusted = TrustedServices(options.connect.security)
         // Each attempt reports a store that cannot be read.
         _ = try? await trusted?.update()
@@ -136,7 +137,7 @@ public final class Follower: Sendable {
     /// Tries now to connect to a service that is away or refuses.
     public func retry(_ key: ServiceKey) { session(of: key)?.hurry(asked: true) }
 
-    /// The services that are followed, as they are now.
+    /// The followed services in their current state.
     public var services: [ServiceKey: ServiceSnapshot] {
         state.withLock { $0.entries }.compactMapValues { entry in
             entry.session.map { session in
@@ -149,20 +150,20 @@ public final class Follower: Sendable {
         }
     }
 
-    /// The device of a service that is connected, or was and is being connected to again.
+    /// Returns the device of a service that is connected or reconnecting.
     public func device(of key: ServiceKey) -> ElementalDevice? { session(of: key)?.device }
 
-    /// Where a service is.
+    /// Returns the place of a service.
     public func place(of key: ServiceKey) -> ServicePlace? { session(of: key)?.place }
 
     /// Pairs with a service, with the identity in the options, and connects to it again with the role that it grants.
     ///
     /// - Parameters:
     ///   - code: what the service shows: six digits, or a long secret.
-    ///   - name: under which the service lists this client; `nil` for the usual one.
-    ///   - role: what this client wants to do.
-    /// - Throws: ``ElementalError`` as `pair` of a service does, and with the code `serviceNotFound` for a service that is
-    ///   not followed.
+    ///   - name: the name under which the service lists this client; `nil` for the usual one.
+    ///   - role: the role that this client requests.
+    /// - Throws: ``ElementalError`` as `pair` of a service does, and with the code `serviceNotFound` for a service that
+    ///   is not followed.
     @discardableResult
     public func pair(
         _ key: ServiceKey, code: String, as name: String? = nil, role: Role = .control
@@ -200,14 +201,14 @@ public final class Follower: Sendable {
     }
 }
 
-/// A service that is followed, at one moment.
+/// The state of a followed service at one moment.
 public struct ServiceSnapshot: Sendable {
     /// Where it is.
     public let place: ServicePlace
     /// The state of the connection.
     public let state: FollowedState
-    /// The device, once there was a connection: its newest values are those of ``ElementalDevice/value(of:)``.
+    /// The device, once there was a connection. ``ElementalDevice/value(of:)`` returns its newest values.
     public let device: ElementalDevice?
-    /// The service's elements that are followed; `nil` before they are known.
+    /// The followed elements of the service; `nil` before they are known.
     public let catalogue: ElementCatalogue?
 }

@@ -1,22 +1,22 @@
 public import Elemental
 
-/// An event of a service that is followed. Names and messages contain text from the network.
+/// An event of a followed service. Names and messages contain text from the network.
 public enum FollowerEvent: Sendable {
     /// A service was found, or Zeroconf's description of it has changed.
     case place(ServiceKey, ServicePlace)
     /// The connection to a service has another state.
     case state(ServiceKey, FollowedState)
-    /// A value of a service that is connected, and when it was measured, if the service says so.
+    /// A value of a connected service, and when it was measured, if the service sends that.
     case value(ServiceKey, ElementDefinition, ElementValue, at: ReceivedTime? = nil)
-    /// A value of an element's history, with its position, or values that are missing there: see ``FollowerOptions/history``.
+    /// A value of an element's history, with its position, or a gap of missing values: see ``FollowerOptions/history``.
     case history(ServiceKey, ElementDefinition, HistoryItem<ElementValue>)
     /// The service refused a value that it was sent. The element's current value follows.
     case refusal(ServiceKey, ElementDefinition, ValueRefusal)
-    /// A value was left out because the values of all services take too much memory; reported once a connection.
+    /// A value was left out because the values of all services take too much memory; reported once per connection.
     case leftOut(ServiceKey, ElementDefinition, byteCount: Int)
     /// A ping's round trip.
     case roundTrip(ServiceKey, Duration)
-    /// Browsing does not work; the next attempt follows after the delay.
+    /// Browsing fails; the next attempt follows after the delay.
     case browsingFailed(ElementalError, retryIn: Duration)
     /// Browsing works again.
     case browsingWorks
@@ -34,29 +34,30 @@ public enum FollowerEvent: Sendable {
     }
 }
 
-/// The state of a service that is followed.
+/// The state of a followed service.
 public enum FollowedState: Sendable {
-    /// The first attempt is being made, or one that the program asked for.
+    /// The first attempt is in progress, or one that the program has requested.
     case connecting
-    /// Values arrive and can be sent. The device is the same after a connection that was lost and restored, unless the
-    /// service has another catalogue then.
+    /// Values arrive and can be sent. The device is the same after a reconnection, unless the service has another
+    /// catalogue then.
     case connected(ElementalDevice, ElementCatalogue)
-    /// The connection was lost or could not be made; the next attempt follows after the delay.
+    /// The connection was lost or failed; the next attempt follows after the delay.
     case away(FollowingProblem, retryIn: Duration?)
-    /// The service does not admit this client, or this client does not accept the service. It is tried again when the
-    /// service's TXT record or the store of trusted services changes, after ``Follower/retry(_:)``, and every 30 seconds.
+    /// The service does not admit this client, or this client does not accept the service. The follower retries when
+    /// the service's TXT record or the store of trusted services changes, after ``Follower/retry(_:)``, and every 30
+    /// seconds.
     case refused(FollowingProblem)
     /// Zeroconf no longer lists it, and it is not connected. The last event of that key, unless the service returns.
     case gone
 }
 
-/// Why a service that is followed is not connected.
+/// Why a followed service is not connected.
 public struct FollowingProblem: Sendable, Hashable {
-    /// The kind of problem, and with it what helps.
+    /// The kind of problem, which determines the remedy.
     public enum Kind: Sendable, Hashable {
-        /// The service wants clients that are paired, or paired for a greater role: pairing helps.
+        /// The service requires a paired client, or one paired for a higher role: pairing helps.
         case notPaired
-        /// An unencrypted peer turned this client away. If it wants paired clients, pairing helps.
+        /// An unencrypted peer turned this client away. If it requires paired clients, pairing helps.
         case turnedAway
         /// The peer has another key than the paired service. If that is right, forget the old key and pair again.
         case identityChanged
@@ -71,7 +72,7 @@ public struct FollowingProblem: Sendable, Hashable {
     public let kind: Kind
     /// The code of the error or of the connection's end, one word: ``ElementalError/Code`` or ``DisconnectReason/code``.
     public let code: String
-    /// What happened, for people. It contains text from the network.
+    /// What happened, for the user. It contains text from the network.
     public let message: String
 
     package init(_ kind: Kind, code: String, _ message: String) {

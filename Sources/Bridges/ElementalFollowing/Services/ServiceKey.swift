@@ -1,21 +1,23 @@
 public import Elemental
 internal import Support
 
-/// A service among those that are followed: by its name and that of its instance, or by host and port.
+/// Identifies a followed service: by its name and that of its instance, or by host and port.
 ///
-/// Two instances of one name that are different services, a robot "Rover" and a lamp "Rover", have different keys; a
-/// service that is started again has the one it had.
+/// Two services with the same instance name, a robot "Rover" and a lamp "Rover", have different keys. A service that
+/// restarts has the same key again.
 public struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// The service's name, such as `robot`; `nil` for a host and port.
     public let service: String?
     /// The instance's name, such as "Rover", or `HOST:PORT`. An instance's name comes from the network.
     public let name: String
 
+    /// Creates a key from a service's name and that of its instance.
     public init(service: String?, name: String) {
         self.service = service
         self.name = name
     }
 
+    /// Creates the key of a discovered service.
     public init(_ service: DiscoveredService) { self.init(service: service.service, name: service.name) }
 
     /// The key of a host name or address and a port.
@@ -26,13 +28,15 @@ public struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     /// `SERVICE/NAME` or `HOST:PORT`.
     public var description: String { service.map { "\($0)/\(name)" } ?? name }
 
+    /// Compares the names as DNS does: ASCII letters without case.
     public static func == (a: ServiceKey, b: ServiceKey) -> Bool { a.compared == b.compared }
 
+    /// Hashes the names in the form in which they are compared.
     public func hash(into hasher: inout Hasher) { hasher.combine(compared) }
 
     private var compared: [ComparableName?] { [service.map { ComparableName($0) }, ComparableName(name)] }
 
-    /// By the services' names, then by those of the instances; those by host and port come last.
+    /// Orders by service name, then by instance name. Hosts and ports come last.
     public static func < (a: ServiceKey, b: ServiceKey) -> Bool {
         switch (a.service, b.service) {
         case (nil, nil): ComparableName(a.name) < ComparableName(b.name)
@@ -44,13 +48,13 @@ public struct ServiceKey: Hashable, Sendable, Comparable, CustomStringConvertibl
     }
 }
 
-/// Which services are followed.
+/// The services to follow.
 public enum ServiceSubject: Sendable, Hashable {
-    /// All element services that Zeroconf finds. Older ones are found by their names only.
+    /// All element services that Zeroconf finds. Older ones are found only by their names.
     case all
-    /// The services of that name, older ones too; with an instance's name that one alone.
+    /// The services of this name, including older ones, or only the instance of the given name.
     case service(String, name: String? = nil)
-    /// What answers there. A name in .local has to be one that the system resolves.
+    /// The service at this host and port. The system has to resolve a name in .local.
     case address(host: String, port: Int)
 
     var target: String? {

@@ -2,7 +2,7 @@ package import Elemental
 internal import NIOPosix
 internal import Support
 
-/// Forwards the values of one direction, one at a time and as their intervals allow.
+/// Forwards the values of one direction, one at a time, limited by the interval per element.
 package final class Courier: Sendable {
     package enum Delivery {
         case done
@@ -23,10 +23,10 @@ package final class Courier: Sendable {
     private let changed = Latch()
 
     /// - Parameters:
-    ///   - limit: how many values of one element, not marked latest, may wait.
-    ///   - byteLimit: how many bytes the values of all these elements may have together; the newest ones of elements
-    ///     marked latest have ``Lanes/newestShare`` times as many.
-    ///   - now: the time, for tests that set it.
+    ///   - limit: the maximum number of waiting values of one element that is not marked latest.
+    ///   - byteLimit: the maximum bytes of the waiting values of all these elements together; the newest ones of
+    ///     elements marked latest have ``Lanes/newestShare`` times as many.
+    ///   - now: the clock, which tests replace.
     package init(
         interval: Duration, limit: Int, byteLimit: Int, now: @escaping @Sendable () -> Lanes.Instant = { .now },
         deliver: @escaping @Sendable (ElementDefinition, ElementValue) async -> Delivery
@@ -73,7 +73,7 @@ package final class Courier: Sendable {
                     if state.changes == changes { state.isAway = true }
                 }
             } else if !isClosed {
-                // What changes after this look opens it.
+                // A change after the next check opens it.
                 changed.close()
                 isClosed = true
             } else {

@@ -1,18 +1,18 @@
 internal import DequeModule
 package import ElementalWire
 
-/// A plot's points: few of many values, among them the least and the greatest.
+/// Reduces many values to a few points of a plot, which include the minimum and the maximum.
 ///
-/// Values are gathered in intervals of time. Of each interval the least and the greatest value of each component remain, in
-/// their order. Whenever there are too many points, intervals become twice as long. The newest value is a point in any case.
-/// Memory depends on the number of points alone.
+/// Values are gathered in intervals of time. Of each interval the minimum and the maximum of each component remain, in
+/// their order. When there are too many points, the intervals become twice as long. The newest value is always a point.
+/// Memory depends only on the number of points.
 package struct Decimation: Sendable {
     package struct Point: Sendable, Hashable {
-        /// The value's number, counted from 0. A point of a vector may combine components of several values.
+        /// The value's index, counted from 0. A point of a vector may combine components of several values.
         package fileprivate(set) var number: Int
         /// In microseconds.
         package fileprivate(set) var time: Int64
-        /// A lane for each component. What has no number is NaN.
+        /// A lane for each component; NaN in unused lanes.
         package fileprivate(set) var numbers: SIMD4<Double>
         /// Whether values are missing before it.
         package fileprivate(set) var isInterrupted: Bool
@@ -27,16 +27,16 @@ package struct Decimation: Sendable {
         var last: Point { second ?? first }
     }
 
-    /// Of two intervals, one of times below zero, and of the newest value.
+    /// Two intervals of two points, one of them for negative times, and the newest value.
     private static let minimumCount = 5
     private static let longest: Int64 = 1 << 61
 
-    /// There are never more points.
+    /// The maximum number of points.
     package let maximumCount: Int
-    /// The points of the intervals, without the newest value where it is none of them.
+    /// The number of points in the intervals. The newest value is not counted unless it is one of them.
     private var gatheredCount = 0
     private var intervals: Deque<Interval> = []
-    /// In microseconds, a power of two.
+    /// The length of an interval in microseconds, a power of two.
     private var length: Int64 = 1
     private var newest: Point?
     private var nextNumber = 0
@@ -49,7 +49,7 @@ package struct Decimation: Sendable {
 
     package var count: Int { gatheredCount + (lone == nil ? 0 : 1) }
 
-    /// In the order of their times.
+    /// The points in the order of their times.
     package var points: [Point] {
         var points: [Point] = []
         points.reserveCapacity(count)
@@ -61,13 +61,13 @@ package struct Decimation: Sendable {
         return points
     }
 
-    /// The newest value, if it is no point of an interval.
+    /// The newest value, if it is not a point of an interval.
     private var lone: Point? {
         guard let newest, let last = intervals.last?.last, newest.number > last.number else { return nil }
         return newest
     }
 
-    /// Adds a value behind all others. One with an earlier time than the value before gets the time of that.
+    /// Adds a value after all others. A time before that of the previous value is replaced by it.
     package mutating func add(_ numbers: SIMD4<Double>, at time: Int64) {
         let time = max(min(max(time, -Self.longest), Self.longest - 1), newest?.time ?? .min)
         let point = Point(number: nextNumber, time: time, numbers: numbers, isInterrupted: isInterrupted && !isEmpty)
@@ -78,7 +78,7 @@ package struct Decimation: Sendable {
         while count > maximumCount, length < Self.longest { lengthen() }
     }
 
-    /// Values are missing here.
+    /// Marks a gap: values are missing before the next one.
     package mutating func interrupt() { isInterrupted = true }
 
     /// Removes the intervals that ended before a time.
@@ -116,7 +116,7 @@ package struct Decimation: Sendable {
 }
 
 extension Decimation.Interval {
-    /// Takes a later point. In each lane the two points have the least and the greatest number so far, in their order.
+    /// Adds a later point. In each lane the two points hold the minimum and the maximum so far, in their order.
     mutating func gather(_ point: Decimation.Point) {
         // A gap within the interval is moved to its beginning.
         if point.isInterrupted { first.isInterrupted = true }
@@ -149,7 +149,7 @@ extension Decimation.Interval {
         self.second = second
     }
 
-    /// A component that one of the two points lacks has the other's number in both.
+    /// Copies each component that one of the two points lacks from the other.
     private mutating func complete() {
         guard var second else { return }
         for lane in 0..<4 {
@@ -167,7 +167,8 @@ extension SIMD4<Double> {
 }
 
 extension ElementDefinition {
-    /// How many numbers a value has in a plot: a number or a vector's components; `nil` for what is not plotted.
+    /// The number of numbers that a value has in a plot: 1, or a vector's components; `nil` if the element is not
+    /// plotted.
     package var plottedCount: Int? {
         guard choices.isEmpty else { return nil }
         return type.isNumeric ? 1 : type.isVector ? type.floatCount : nil

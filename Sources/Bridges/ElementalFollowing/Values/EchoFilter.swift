@@ -1,8 +1,8 @@
 package import Elemental
 internal import Support
 
-/// Recognizes values of `latest` elements that only come back: the newest of each element that passed in either
-/// direction. Long values are recognized by a hash and not kept.
+/// Detects echoes of `latest` elements: values equal to the newest one that passed in either direction. Of a long value
+/// only a hash is kept.
 package final class EchoFilter: Sendable {
     private enum Passed: Equatable {
         case value(ElementValue)
@@ -20,16 +20,16 @@ package final class EchoFilter: Sendable {
 
     package init() {}
 
-    /// Whether a value is to be passed on, which it is then taken to be. Of an element that is not marked latest every
-    /// value is.
+    /// Returns whether to pass a value on, and records it as passed. Returns always `true` for an element that is not
+    /// marked latest.
     package func isNews(_ value: ElementValue, of element: ElementDefinition) -> Bool {
         guard element.latest else { return true }
         let value = Passed(value)
         return passed.withLock { $0.updateValue(value, forKey: element.id) != value }
     }
 
-    /// The newest value: the one that passed, or the service's own if none did or the element is not marked latest.
-    /// `nil` if a long one passed that is not the service's own: it is not kept.
+    /// Returns the newest value: the one that passed, or the service's own if none did or the element is not marked
+    /// latest. Returns `nil` if a long value passed that differs from the service's own, since only its hash is kept.
     package func newest(of element: ElementDefinition, own: @autoclosure () -> ElementValue?) -> ElementValue? {
         guard let passed = passed.withLock({ $0[element.id] }) else { return own() }
         if case .value(let value) = passed { return value }
@@ -37,12 +37,12 @@ package final class EchoFilter: Sendable {
         return own
     }
 
-    /// What passed last was not accepted: the next value is news, whatever it is.
+    /// Forgets the last value, which was not accepted, so that the next one is passed on in any case.
     package func forget(_ element: ElementDefinition) { passed.withLock { $0[element.id] = nil } }
 }
 
 extension ElementValue {
-    /// A hash of all bytes of a text or data. The hash that data have of themselves is that of their first bytes.
+    /// A hash of all bytes of a text or data. The `Hashable` conformance of `Data` covers only the first bytes.
     fileprivate var hashOfBytes: Int {
         var hasher = Hasher()
         switch self {

@@ -3,7 +3,7 @@ public import Elemental
 internal import NIOPosix
 internal import Support
 
-/// A value of a service that is followed.
+/// A value of a followed service.
 public struct FollowedValue: Sendable {
     /// The service.
     public let key: ServiceKey
@@ -13,34 +13,39 @@ public struct FollowedValue: Sendable {
     public let value: ElementValue
 }
 
-/// Which values wait for a consumer that is slower than they arrive.
+/// Which values wait for a slow consumer.
 public enum ValueOrder: Sendable, Hashable {
     /// The newest value of each element.
     case newest
-    /// All values of each element in their order; of elements marked latest the newest. Values for which there is no room
-    /// are dropped and counted (``FollowedValues/droppedCount``).
+    /// All values of each element in their order; of elements marked latest only the newest. Values for which there is
+    /// no room are dropped and counted (``FollowedValues/droppedCount``).
     case inOrder
 }
 
-/// The values of followed services, for one consumer at its own pace. A slow one delays neither the services nor other
-/// consumers. It ends with ``Follower/run()``.
+/// The values of followed services, for one consumer at its own pace. A slow consumer delays neither the services nor
+/// other consumers. The sequence ends with ``Follower/run()``.
 ///
-/// Services take turns, so that a fast one does not hold up the others. The values of a service that is gone are discarded.
+/// Services take turns, so that a fast one does not hold up the others. The values of a service that is gone are
+/// discarded.
 public struct FollowedValues: AsyncSequence, Sendable {
+    /// A value with its service and element.
     public typealias Element = FollowedValue
+    /// Iterating does not throw.
     public typealias Failure = Never
 
     let buffer: ValueBuffer
 
-    /// The values that were dropped because there was no room.
+    /// The number of values that were dropped because there was no room.
     public var droppedCount: Int { buffer.droppedCount }
 
+    /// Returns an iterator, which takes each value that it returns out of the buffer.
     public func makeAsyncIterator() -> Iterator { Iterator(buffer: buffer) }
 
-    /// Waits for values. Two iterators share the values between them.
+    /// Waits for values. Two iterators share one stream of values.
     public struct Iterator: AsyncIteratorProtocol {
         let buffer: ValueBuffer
 
+        /// Returns the next value; `nil` at the end, or when the task is cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> FollowedValue? {
             await buffer.next()
         }
@@ -48,13 +53,13 @@ public struct FollowedValues: AsyncSequence, Sendable {
 }
 
 extension Follower {
-    /// The values of all services that are followed, for one consumer. Call it before ``run()``.
+    /// Returns the values of all followed services, for one consumer. Call it before ``run()``.
     ///
     /// - Parameters:
     ///   - order: which values wait while the consumer is busy.
     ///   - interval: the minimum time between two values of one element.
-    ///   - maximumByteCount: the maximum bytes of the values of all services that wait in their order; newest values count
-    ///     towards ``FollowerOptions/maximumByteCount`` instead. One longer value alone is accepted.
+    ///   - maximumByteCount: the maximum bytes of all waiting values of the order ``ValueOrder/inOrder``; newest values
+    ///     count towards ``FollowerOptions/maximumByteCount`` instead. A single longer value is accepted.
     public func values(
         _ order: ValueOrder = .newest, interval: Duration = .zero, maximumByteCount: Int = 8 << 20
     ) -> FollowedValues {
@@ -68,10 +73,10 @@ extension Follower {
 final class ValueBuffer: Sendable {
     private struct State {
         var lanes: [ServiceKey: Lanes] = [:]
-        /// The services with values that wait, in the order of their turns.
+        /// The services with waiting values, in the order of their turns.
         var turns: Deque<ServiceKey> = []
         var byteCount = 0
-        /// The values that wait.
+        /// The number of waiting values.
         var count = 0
         var droppedCount = 0
         var isFinished = false
@@ -83,12 +88,12 @@ final class ValueBuffer: Sendable {
         case end
     }
 
-    /// The maximum number of values of one element that wait in their order.
+    /// The maximum number of waiting values of one element.
     private static let maximumCount = 4096
 
     private let state = Locked(State())
     private let arrived = Latch()
-    /// Open while fewer values wait than half of those that may.
+    /// Open while less than half of the maximum waits.
     private let room = Latch()
     private let order: ValueOrder
     private let interval: Duration
@@ -101,13 +106,13 @@ final class ValueBuffer: Sendable {
         room.open()
     }
 
-    /// Waits until there is room for values of histories, which are not dropped but wait at their services.
+    /// Waits until there is room for values of histories, which are not dropped but wait in the service.
     func waitForRoom() async { await room.wait() }
 
     var droppedCount: Int { state.withLock { $0.droppedCount } }
-    /// The bytes of the values that wait in their order.
+    /// The bytes of the waiting values.
     var byteCount: Int { state.withLock { $0.byteCount } }
-    /// The services of which something is remembered.
+    /// The number of services that have an entry here.
     var serviceCount: Int { state.withLock { $0.lanes.count } }
 
     func take(_ event: FollowerEvent) {

@@ -1,19 +1,19 @@
 internal import DequeModule
 package import Elemental
 
-/// The waiting values of one direction, with a lane for each element: decides which may go when. It has no clock and no
-/// thread of its own.
+/// The waiting values of one direction, with a lane for each element. It decides which value is sent when, without a
+/// clock or a thread of its own.
 package struct Lanes {
     package typealias Instant = ContinuousClock.Instant
 
     package enum Keeping: Sendable {
-        /// The newest value of each element, which its service's session counts: nothing is counted here.
+        /// The newest value of each element. The service's session counts their bytes, so they are not counted here.
         case newest
-        /// Up to so many values of each element, and bytes of all, in the order in which they came; of an element marked
-        /// latest the newest, and of all these ``newestShare`` times as many bytes.
+        /// All values in their order, up to `limit` of each element and `byteLimit` bytes in total. Of elements marked
+        /// latest only the newest, in total up to ``newestShare`` times as many bytes.
         case all(limit: Int, byteLimit: Int)
 
-        /// What a bridge keeps of one service in one direction.
+        /// The limits of a bridge, for one service and one direction.
         package static let bridged = Keeping.all(limit: 4096, byteLimit: 1 << 20)
     }
 
@@ -25,11 +25,11 @@ package struct Lanes {
 
     private struct Lane {
         var element: ElementDefinition
-        /// Each with its number in the order of arrival, and the bytes that count.
+        /// The values with their numbers in the order of arrival, and their counted bytes.
         var values: Deque<(number: UInt64, value: ElementValue, byteCount: Int)> = []
-        /// The number of the first value, by which the oldest of all lanes is found; ``none`` if the lane is empty.
+        /// The first value's number, which shows the oldest of all lanes; ``none`` if the lane is empty.
         var number = none
-        /// When the first value may go.
+        /// When the first value may be sent.
         var opens: Instant?
 
         static let none = UInt64.max
@@ -40,23 +40,23 @@ package struct Lanes {
     private var lanes: [Lane] = []
     private var positions: [Int8: Int] = [:]
     private var last: UInt64 = 0
-    /// Of the values that wait in their order.
+    /// The bytes of values that wait in their order.
     private var byteCount = 0
-    /// Of the values of elements marked latest.
+    /// The bytes of values of elements marked latest.
     private var newestByteCount = 0
 
-    /// How many times the bytes of other values the newest ones may have: there is only one of each element.
+    /// The newest values may take this many times the bytes of the others, since there is only one per element.
     package static let newestShare = 4
-    /// Newest values up to this length always have room.
+    /// Newest values up to this length are not counted and always have room.
     private static let shortByteCount = 256
 
-    /// - Parameter interval: the shortest time between two values of one element.
+    /// - Parameter interval: the minimum time between two values of one element.
     package init(interval: Duration, keeping: Keeping) {
         self.interval = interval
         self.keeping = keeping
     }
 
-    /// The bytes that count of all values that are waiting.
+    /// The counted bytes of all waiting values.
     var waitingByteCount: Int { byteCount + newestByteCount }
     var isEmpty: Bool { waitingCount == 0 }
     private(set) var waitingCount = 0
@@ -65,7 +65,7 @@ package struct Lanes {
         positions[element.id].map { lanes[$0].number != Lane.none } ?? false
     }
 
-    /// Adds a value. Where only the newest is kept, it replaces the one that is waiting, in its place.
+    /// Adds a value. If only the newest is kept, it takes the place of the waiting one.
     ///
     /// - Returns: `false` if there is no room and the value was not accepted.
     package mutating func add(_ value: ElementValue, of element: ElementDefinition) -> Bool {
@@ -94,7 +94,7 @@ package struct Lanes {
         noteFirst(position)
     }
 
-    /// Returns a value that could not be delivered to the front of its lane, unless a newer one replaces it.
+    /// Puts a value that could not be delivered back to the front of its lane, unless a newer one replaces it.
     package mutating func putBack(_ value: ElementValue, of element: ElementDefinition) {
         guard let position = positions[element.id] else { return }
         lanes[position].opens = nil
@@ -106,12 +106,12 @@ package struct Lanes {
         noteFirst(position)
     }
 
-    /// The next value of the element may go at once.
+    /// Allows the next value of the element to be sent at once.
     package mutating func open(_ element: ElementDefinition) {
         if let position = positions[element.id] { lanes[position].opens = nil }
     }
 
-    /// The oldest value that may go now.
+    /// Returns the oldest value that may be sent now, or until when to wait.
     package mutating func next(at now: Instant) -> Step {
         var oldest: (position: Int, number: UInt64)?
         var opening: Instant?
@@ -147,7 +147,8 @@ package struct Lanes {
         if element.latest { newestByteCount += change } else { byteCount += change }
     }
 
-    /// Whether a value may wait, in place of one of `old` bytes. A longer one than all may have goes alone.
+    /// Returns whether a value may wait in place of one of `old` bytes. A value that exceeds the limit is accepted
+    /// alone.
     private func hasRoom(for size: Int, in position: Int, insteadOf old: Int) -> Bool {
         guard case .all(let limit, let byteLimit) = keeping else { return true }
         if lanes[position].element.latest {
@@ -161,7 +162,8 @@ package struct Lanes {
         if case .newest = keeping { true } else { element.latest }
     }
 
-    /// The lane of an element, which is made where there is none. Another element with that identifier takes it over.
+    /// Returns the lane of an element, and creates it if necessary. An element replaces another one with the same
+    /// identifier.
     private mutating func position(for element: ElementDefinition) -> Int {
         if let position = positions[element.id] {
             if lanes[position].element.latest != element.latest { drop(element) }

@@ -1,31 +1,32 @@
-/// Detects values that are too large for what a bridge passes them to.
+/// Detects values that are larger than the peer of a bridge accepts.
 ///
-/// A hub or a broker accepts messages up to a size that it does not announce, and closes the connection on a larger one.
-/// If such a message were sent again after each reconnection, no connection would last. So the largest value sent shortly
-/// before a connection was lost is suspected, and after some losses in a row it is skipped, together with every value of
-/// its element of that size or more.
+/// A hub or a broker has a maximum message size that it does not announce, and closes the connection on a larger
+/// message. If the bridge sent such a message again after each reconnection, no connection would last. Therefore the
+/// largest value sent shortly before a connection was lost is suspected. After some losses in a row it is skipped,
+/// together with every value of its element of that size or more.
 package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
     package typealias Instant = ContinuousClock.Instant
 
     /// Smaller values are never suspected.
     private static var smallest: Int { 1024 }
-    /// The peer closes the connection as soon as it finds a message too large, so values sent earlier than this are not
-    /// the cause.
+    /// The peer closes the connection as soon as it detects a message that is too large, so older values are not the
+    /// cause.
     package static var window: Duration { .seconds(30) }
-    /// The suspicion that is enough: two closes by the peer with an error, or three losses of any other kind.
+    /// The suspicion from which on a value is skipped: two closes by the peer with an error, or three losses of any
+    /// other kind.
     private static var limit: Int { 3 }
 
     private struct Record {
-        /// The largest value sent on this connection that it may not outlive, and when the first one of that size was.
+        /// The largest suspicious value on this connection, and when the first one of that size was sent.
         var sent: (byteCount: Int, time: Instant)?
-        /// The size that this connection has outlived.
+        /// A size that this connection has survived.
         var harmless = 0
-        /// How often a connection was lost after a value, and the smallest of these.
+        /// How often a connection was lost after a value, weighted by the cause, and the smallest of these values.
         var suspicion: (count: Int, byteCount: Int)?
         /// The size from which on values are skipped.
         var limit = Int.max
 
-        /// A connection that lasts after a large value has shown that the peer accepts it.
+        /// If the connection lasts after a large value, the peer has accepted it.
         mutating func settle(at now: Instant) {
             guard let sent, now - sent.time >= window else { return }
             harmless = sent.byteCount
@@ -38,7 +39,7 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// A value was sent that takes so many bytes in a message.
+    /// Records that a value was sent that takes this many bytes in a message.
     package mutating func note(_ byteCount: Int, of id: ID, at now: Instant) {
         guard byteCount >= Self.smallest else { return }
         var record = records[id] ?? Record()
@@ -47,14 +48,14 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
         records[id] = record
     }
 
-    /// Whether a value of so many bytes would end the connection.
+    /// Returns whether a value of this many bytes would end the connection.
     package func isTooLarge(_ byteCount: Int, of id: ID) -> Bool {
         guard byteCount >= Self.smallest, let record = records[id] else { return false }
         return byteCount >= record.limit
     }
 
-    /// - Parameter isByPeer: whether the peer ended it with an error.
-    /// - Returns: the element of which a value is too large and its bytes, if that is clear now.
+    /// - Parameter isByPeer: whether the peer ended the connection with an error.
+    /// - Returns: the element and the size of a value that is too large, once that is certain.
     package mutating func connectionLost(isByPeer: Bool, at now: Instant) -> (id: ID, byteCount: Int)? {
         var largest: (id: ID, byteCount: Int)?
         for id in Array(records.keys) {
@@ -73,6 +74,6 @@ package struct OversizedValues<ID: Hashable & Sendable>: Sendable {
         return isClear ? largest : nil
     }
 
-    /// Forgets an element, which may be another one now.
+    /// Forgets an element, whose identifier may belong to another one now.
     package mutating func forget(_ id: ID) { records[id] = nil }
 }

@@ -1,14 +1,14 @@
 package import NIOCore
 internal import Support
 
-/// Rounds through what waits, on an event loop: at most one in each interval, and the first after a pause at once. What
-/// comes in between is gathered for the next one.
+/// Runs rounds on an event loop: at most one in each interval, and the first after a pause at once. Requests in between
+/// are combined into the next round.
 ///
 /// It belongs to its event loop.
 package final class Rounds {
     package typealias Instant = ContinuousClock.Instant
 
-    /// Makes a round. It may ask for the next one.
+    /// Called for each round. It may request the next one.
     package var onRound: () -> Void = {}
 
     private let loop: any EventLoop
@@ -22,7 +22,7 @@ package final class Rounds {
         self.loop = loop
     }
 
-    /// Something waits that may go now, or at that time.
+    /// Requests a round now or at the given time.
     package func ask(at time: Instant? = nil) {
         guard !hasEnded else { return }
         let now = Instant.now

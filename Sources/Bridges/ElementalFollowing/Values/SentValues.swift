@@ -3,31 +3,31 @@ package import Elemental
 package import NIOCore
 internal import Support
 
-/// The values for a service: those that wait until the device has room, and those that were sent and not answered yet. It
-/// belongs to one event loop.
+/// The values for a service: those that wait until the device has room, and those that were sent but not confirmed yet.
+/// It belongs to one event loop.
 ///
-/// A service need not echo a value that it accepts. So a bridge asks whether the service has handled what it was sent, by a
-/// ping, and shows it then. A service that does echo it, as ``ElementalService/relay(_:deciding:)`` does, is asked only after
-/// some time.
+/// A service need not echo a value that it accepts. Therefore a bridge finds out with a ping whether the service has
+/// handled the values, and then shows them. For a service that does echo, as ``ElementalService/relay(_:deciding:)``
+/// does, it first waits ``patience``.
 package final class SentValues {
     private struct Lane {
         let element: ElementDefinition
-        /// Those that the service is yet to be asked about, in their order; of an element marked latest the newest.
+        /// Values that no ping has followed yet, in their order; of an element marked latest only the newest.
         var unasked: Deque<ElementValue> = []
         var asked: Deque<ElementValue> = []
-        /// Whether the service said something of the last ones before it was asked.
+        /// Whether the service answered the last values before the ping.
         var tells = false
 
         var byteCount = 0
 
         var isEmpty: Bool { unasked.isEmpty && asked.isEmpty }
 
-        /// - Parameter room: the bytes that are left beside this lane.
+        /// - Parameter room: the bytes that the other lanes leave.
         mutating func add(_ value: ElementValue, room: Int) {
             let size = value.wireByteCount
             if element.latest { while !unasked.isEmpty { removeFirst() } }
             while !unasked.isEmpty, unasked.count >= SentValues.mostValues || byteCount + size > room { removeFirst() }
-            // The outcome of a value that is left out is known only if the service tells it.
+            // The outcome of a dropped value is known only if the service answers it.
             guard byteCount + size <= room else { return }
             unasked.append(value)
             byteCount += size
@@ -51,21 +51,22 @@ package final class SentValues {
 
     package enum Outcome {
         case sent(ElementValue)
-        /// The service has handled it without a word.
+        /// The service has handled it and sent no answer.
         case handled(ElementValue)
-        /// It could not be sent, or of the newest of an element it is not known whether it was handled.
+        /// A value could not be sent, or it is unknown whether the element's values were handled; the latter is
+        /// reported once for all of them.
         case failed(ElementalError)
     }
 
-    /// Called with what became of each value, in their order.
+    /// Called with the outcome of each value, in their order.
     package var onOutcome: (ElementDefinition, Outcome) -> Void = { _, _ in }
 
     private static let retryTime = TimeAmount.milliseconds(2)
-    /// How long a service that says what it takes may do so before it is asked.
+    /// How long to wait for the echo of a service that echoes, before the ping.
     package static let patience = TimeAmount.milliseconds(100)
-    /// The most values of an element that are kept; the oldest are left out.
+    /// The maximum number of values kept per element; the oldest are dropped.
     package static let mostValues = 1024
-    /// The most bytes of the values of all elements that are kept.
+    /// The maximum bytes of all kept values.
     package static let mostBytes = 4 << 20
 
     private let loop: any EventLoop
@@ -78,12 +79,12 @@ package final class SentValues {
     private var device: ElementalDevice?
     private let ask: Ask
 
-    /// Waits until the service has handled the values, or throws why that is not known.
+    /// Waits until the service has handled the values. Throws if that remains unknown.
     typealias Ask =
         @Sendable ([(element: ElementDefinition, value: ElementValue)], ElementalDevice) async throws(ElementalError)
         -> Void
 
-    /// How long a service may take to answer that.
+    /// How long a service may take for that.
     private static let answerTime = Duration.seconds(10)
 
     package convenience init(on loop: any EventLoop) {
@@ -100,17 +101,17 @@ package final class SentValues {
 
     var byteCount: Int { lanes.values.reduce(0) { $0 + $1.byteCount } }
 
-    /// The newest value of the element that was sent and not answered.
+    /// Returns the newest value of the element that was sent and not confirmed.
     package subscript(_ element: ElementDefinition) -> ElementValue? {
         lanes[element.id].flatMap { $0.unasked.last ?? $0.asked.last }
     }
 
-    /// Whether it is not known yet what became of the element's values.
+    /// Returns whether the outcome of one of the element's values is open.
     package func isUnderWay(_ element: ElementDefinition) -> Bool { isRetrying || self[element] != nil }
 
-    /// Sends the service a value as soon as the device has room for it.
+    /// Sends a value to the service as soon as the device has room for it.
     ///
-    /// - Returns: `false` if too many wait already and it was not accepted.
+    /// - Returns: `false` if too many values are waiting and it was not accepted.
     package func send(_ value: ElementValue, of element: ElementDefinition, by device: ElementalDevice) -> Bool {
         guard waiting.add(value, of: element) else { return false }
         self.device = device
@@ -142,21 +143,21 @@ package final class SentValues {
         confirm(by: device)
     }
 
-    /// The service was sent a value. ``confirm(by:)`` follows.
+    /// Records a value that was sent to the service. ``confirm(by:)`` follows.
     func add(_ value: ElementValue, of element: ElementDefinition) {
         if lanes[element.id]?.element !== element { lanes[element.id] = Lane(element: element) }
         let others = byteCount - (lanes[element.id]?.byteCount ?? 0)
         lanes[element.id]?.add(value, room: Self.mostBytes - others)
     }
 
-    /// The service has said what became of the element's values.
+    /// Settles the element's values, because the service has sent a value or a refusal of the element.
     package func answered(_ element: ElementDefinition) {
         guard let lane = lanes[element.id], !lane.isEmpty else { return }
         lanes[element.id]?.removeAll()
         lanes[element.id]?.tells = true
     }
 
-    /// There is no connection any more, or the elements are others.
+    /// Forgets all values, because the connection has ended or the catalogue has changed.
     package func removeAll() {
         lanes = [:]
         waiting = Lanes(interval: .zero, keeping: .bridged)
@@ -165,7 +166,7 @@ package final class SentValues {
         later = nil
     }
 
-    /// Waits until the service has said what became of what it was sent over this connection, or has handled it.
+    /// Waits until the service has answered or handled what it was sent over this connection.
     func confirm(by device: ElementalDevice) {
         self.device = device
         guard !isAsking else { return }
@@ -206,7 +207,8 @@ package final class SentValues {
 
     private func handled(_ failure: ElementalError?) {
         isAsking = false
-        // What was answered meanwhile, or sent over a connection that has ended, is not among them any more.
+        // Values that were answered in the meantime, or sent over a connection that has ended, are no longer among
+        // them.
         for id in Array(lanes.keys) {
             guard let lane = lanes[id], !lane.asked.isEmpty else { continue }
             lanes[id]?.removeAsked()

@@ -4,11 +4,11 @@ import MQTT
 internal import NIOCore
 internal import Support
 
-// The connection to the broker, and what other bridges say there.
+// The connection to the broker, and the messages of other bridges there.
 extension BridgeCore {
-    /// How long it takes after the connection until all services that are there have been found and connected to.
+    /// After this time the bridge has found and connected to all existing services.
     private static let settlingTime = TimeAmount.seconds(15)
-    /// No more services and bridges are remembered that are not this one's.
+    /// The maximum number of services and bridges of others to remember.
     private static let mostClaims = 4096
 
     func take(_ event: MQTTEvent) {
@@ -20,7 +20,7 @@ extension BridgeCore {
         }
     }
 
-    /// The connection to the broker is open. It knows nothing of what was before.
+    /// The connection to the broker is open. The broker may have kept nothing of an earlier connection.
     private func brokerConnected() {
         isConnected = true
         emit(.brokerConnected)
@@ -37,7 +37,7 @@ extension BridgeCore {
         settling = loop.assumeIsolated().scheduleTask(in: Self.settlingTime) { [weak self] in self?.withdrawMissing() }
     }
 
-    /// Asks whether another bridge has this one's name.
+    /// Asks whether another bridge has the same name.
     func askForOthers() { publish(ByteBuffer(string: "?\(session)"), to: topics.session, isRetained: false) }
 
     private func takeSession(_ message: MQTTMessage) {
@@ -83,7 +83,7 @@ extension BridgeCore {
         tell(.notPassed(MQTTError(.messageTooLarge, reason)), element, service)
     }
 
-    /// The bridge ends: nothing more is published, not even that it is there when its own farewell comes back.
+    /// Stops publishing, so that the bridge does not even report itself online when its own farewell comes back.
     func leave() {
         isConnected = false
         settling?.cancel()
@@ -107,18 +107,18 @@ extension BridgeCore {
         case .availability(let path): takeAvailability(of: path, message)
         case .session: takeSession(message)
         case .birth:
-            // A retained one is old; everything was told when the connection was made.
+            // A retained birth message is old. The bridge published everything when it connected.
             if !message.isRetained, message.payload == ByteBuffer(string: "online") { tellAllSoon() }
         case nil: break
         }
     }
 
-    /// The broker has that a service is there, or is not.
+    /// The broker reports that a service is online or offline.
     private func takeAvailability(of path: String, _ message: MQTTMessage) {
         let service = paths[path]
         if message.payload == Self.availability(false) {
             claimed.remove(path)
-            // Another bridge has lost the service, or the last word of this one's earlier connection was late.
+            // Another bridge has lost the service, or the last message of this one's earlier connection was late.
             if let service, service.own.isOnline == true { publishAvailability(of: service) }
         } else if message.isRetained, service?.own.isOnline != true, claimed.count < Self.mostClaims {
             claimed.insert(path)
@@ -128,7 +128,7 @@ extension BridgeCore {
     private func takeAvailability(ofBridge topic: String, _ payload: ByteBuffer) {
         let isOnline = payload != Self.availability(false)
         guard topic != topics.bridge.name else {
-            // The last will of a connection that was here before, or another bridge of this name.
+            // Either the last will of an earlier connection of this bridge, or another bridge with its name.
             if !isOnline { publish(Self.availability(true), to: topics.bridge) }
             return
         }
@@ -139,12 +139,13 @@ extension BridgeCore {
         }
         otherBridges.remove(topic)
         if goneBridges.count < Self.mostClaims { goneBridges.insert(topic) }
-        // Services whose newest message is of that bridge would be unavailable with it.
+        // Home Assistant shows a service as unavailable if its newest message names a bridge that is gone.
         for service in services.values where service.own.others.remove(topic) != nil { announce(service) }
         if settling == nil { withdrawMissing() }
     }
 
-    /// Services that went while no bridge was there are not online. Of those that another bridge may know nothing is said.
+    /// Publishes that services are offline which went while no bridge was running. Does nothing while another bridge is
+    /// online, because it may be connected to them.
     private func withdrawMissing() {
         settling = nil
         guard isConnected, otherBridges.isEmpty else { return }

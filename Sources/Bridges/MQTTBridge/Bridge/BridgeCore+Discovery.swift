@@ -4,16 +4,16 @@ import MQTT
 internal import NIOCore
 internal import Support
 
-// What Home Assistant is told of the services.
+// Discovery: the description of the services for Home Assistant.
 extension BridgeCore {
-    /// How long a broker may take to send what it has retained under a topic that was subscribed to.
+    /// How long a broker may take to send the retained messages of a new subscription.
     private static let retainedTime = Duration.milliseconds(250)
-    /// Home Assistant has just started, perhaps for many bridges: each tells everything within this time.
+    /// The maximum random delay after Home Assistant has started, so that bridges do not republish all at once.
     private static let birthTime = Duration.seconds(3)
 
-    /// Subscribes to the service's topics and publishes what it consists of; what an earlier message has told and this
-    /// one does not is removed. One announcement of a service is under way at a time: what has changed meanwhile makes
-    /// another one follow.
+    /// Subscribes to the service's topics and publishes its description. Entities of an earlier message that are not in
+    /// this one are removed. A service has one announcement in progress at a time; a change in the meantime causes
+    /// another one.
     func announce(_ service: BridgedService) {
         service.own.mustAnnounce = true
         guard !service.own.isAnnouncing else { return }
@@ -22,11 +22,12 @@ extension BridgeCore {
         let (loop, client, isShown) = (loop, client, options.discovery == .homeAssistant)
         Task {
             while let filters = await loop.run({ bound.value.core.nextAnnouncement(of: bound.value.service) }) {
-                // What can be published is published all the same.
+                // Publishes what it can even if the subscription fails.
                 let problem = filters.isEmpty ? nil : await BridgeCore.subscribe(client, to: filters)
                 await loop.run { bound.value.core.subscribed(bound.value.service, problem) }
                 guard isShown else { continue }
-                // What it retains comes right after the answer. If it is later, what was told is removed then.
+                // Retained messages come right after the answer. A later one causes another announcement, which removes
+                // its entities.
                 await Delay.wait(BridgeCore.retainedTime, on: loop)
                 let draft = await loop.run {
                     bound.value.service.draft(bridge: bound.value.core.topics.bridge.name, bound.value.core.options)
@@ -37,7 +38,7 @@ extension BridgeCore {
         }
     }
 
-    /// The broker was asked for the service's topics.
+    /// Handles the broker's answer to the subscription to the service's topics.
     private func subscribed(_ service: BridgedService, _ problem: MQTTError?) {
         if problem != nil { service.own.isSubscribed = false }
         guard isConnected else { return }
@@ -59,9 +60,10 @@ extension BridgeCore {
         return service.own.isSubscribed ? [] : filters(of: service)
     }
 
-    /// Puts the message together, away from the event loop, and publishes one before it that removes what is not in it.
+    /// Builds the message, away from the event loop, and first publishes one that removes the entities that are not in
+    /// it.
     ///
-    /// - Returns: `nil` if the broker did not take it.
+    /// - Returns: `nil` if the broker did not accept it.
     private static func publishRemovals(
         of draft: DiscoveryDraft, _ client: MQTTClient
     ) async -> (message: DiscoveryMessage, payload: ByteBuffer)? {
@@ -69,7 +71,8 @@ extension BridgeCore {
         let removals = draft.retained.removals(for: message)
         if !removals.isEmpty {
             do throws(MQTTError) {
-                // Waits for the answer: both messages are for the same topic, of which the newest would be left.
+                // Waits for the answer: both messages have the same topic, and only the newest of a topic waits in the
+                // queue.
                 try await client.publish(
                     message.payload(removing: removals), to: draft.topics.config, qos: .atLeastOnce, retain: true)
             } catch {
@@ -109,20 +112,20 @@ extension BridgeCore {
         }
     }
 
-    /// The first picture of an element decides that it is shown as one.
+    /// Shows an element as a picture from its first picture on.
     func notePicture(_ value: ElementValue, at position: Int, _ service: BridgedService) {
         guard let type = value.pictureType, service[position].pictureType != type else { return }
         service[position].pictureType = type
         if options.discovery == .homeAssistant { announce(service) }
     }
 
-    /// Takes what someone has told of a service, perhaps this bridge itself. It is read away from the event loop, one
-    /// message of a service at a time, while the newest waits.
+    /// Handles a description of a service that any client has published, perhaps this bridge itself. It is decoded away
+    /// from the event loop, one message per service at a time, while only the newest waits.
     func takeConfiguration(_ message: MQTTMessage, _ service: BridgedService) {
         guard message.payload != service.own.published,
             (1...RetainedDiscovery.longest).contains(message.payload.readableBytes)
         else { return }
-        // A retained one, which comes once, is not replaced by one that is not.
+        // A retained message comes only once, so a live one does not replace it.
         if service.own.unread?.isRetained == true, !message.isRetained { return }
         service.own.unread = message
         readConfiguration(of: service)
@@ -149,18 +152,18 @@ extension BridgeCore {
     private func takeConfiguration(_ found: RetainedDiscovery, isRetained: Bool, _ service: BridgedService) {
         service.own.others = Set(found.availability)
         service.own.others.subtract([topics.bridge.name, service.own.topics.availability.name])
-        // A bridge that has gone meanwhile would leave the service unavailable.
+        // If that bridge is gone, Home Assistant would show the service as unavailable.
         if !isRetained, service.own.published != nil, !service.own.others.isDisjoint(with: goneBridges) {
             announce(service)
         }
-        // Another bridge tells of the service as it is: only what is left of an earlier time is removed.
+        // A live message is another bridge's current description. Only retained ones may have stale entities to remove.
         guard isRetained else { return }
         service.own.retained.merge(found)
-        // It came too late.
+        // The retained message came after the announcement.
         if service.own.published != nil { announce(service) }
     }
 
-    /// Publishes everything again, at a moment that differs from bridge to bridge, however often that is asked for.
+    /// Publishes everything again once, after a random delay. Requests during the delay have no further effect.
     func tellAllSoon() {
         guard birth == nil else { return }
         let delay = TimeAmount.nanoseconds(Int64.random(in: 0...Self.birthTime.nanoseconds))
@@ -176,14 +179,14 @@ extension BridgeCore {
             + (options.discovery == .homeAssistant ? [service.own.topics.config.name] : [])
     }
 
-    /// Asks for topics that are not those of a service.
+    /// Subscribes to the topics that do not belong to one service.
     func subscribe(to filters: [String]) {
         let bound = NIOLoopBound(self, eventLoop: loop)
         let (loop, client) = (loop, client)
         Task {
             let problem = await BridgeCore.subscribe(client, to: filters)
             await loop.run {
-                // An answer to what was asked before would be lost.
+                // Only now can the bridge receive the answer to this question.
                 if let problem { bound.value.notSubscribed(problem) } else { bound.value.askForOthers() }
             }
         }
@@ -194,8 +197,8 @@ extension BridgeCore {
         if isConnected { emit(.brokerRefuses(problem)) }
     }
 
-    /// The broker refuses subscriptions that it granted before the connection was lost. They are asked for again with the
-    /// next connection.
+    /// The broker refuses subscriptions that it granted before the connection was lost. The bridge requests them again
+    /// with the next connection.
     func subscriptionsRefused(_ refused: [String]) {
         let refused = Set(refused)
         if refused.contains(topics.allAvailability) || !refused.isDisjoint(with: topics.discovery.births) {

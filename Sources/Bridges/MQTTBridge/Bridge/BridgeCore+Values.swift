@@ -4,12 +4,12 @@ internal import ElementalWire
 import MQTT
 internal import NIOCore
 
-// Values for the broker.
+// Values between services and the broker.
 extension BridgeCore {
-    /// Half of what may wait for the broker. A larger value would wait for room that there never is.
+    /// Half of the client's maximum backlog. A larger value might wait forever for room.
     private static let longestPayload = 4 << 20
 
-    /// A value is the element's newest, and passes to the broker.
+    /// Stores a value as the element's newest one and passes it to the broker.
     func show(_ value: ElementValue, at position: Int, _ service: BridgedService) {
         service[position].newest = value
         let element = service.elements[position]
@@ -18,7 +18,7 @@ extension BridgeCore {
         pass(value, of: element, service)
     }
 
-    /// The broker's clients are told again what the element's value is.
+    /// Publishes the element's value again.
     func showAgain(_ position: Int, _ service: BridgedService) {
         guard let newest = service[position].newest, service.elements[position].reads else { return }
         let element = service.elements[position]
@@ -28,7 +28,7 @@ extension BridgeCore {
     }
 
     private func pass(_ value: ElementValue, of element: MQTTElement, _ service: BridgedService) {
-        // The broker is told everything when it is back.
+        // The bridge publishes everything when the broker is back.
         if isConnected { _ = rounds.add(value, of: element.definition, service) }
     }
 
@@ -54,7 +54,7 @@ extension BridgeCore {
         }
     }
 
-    /// Publishes a retained message, of which the newest of a topic waits while the broker takes no more.
+    /// Publishes a message. While the broker accepts no more, the newest one per topic waits.
     ///
     /// - Returns: whether there was room for it.
     @discardableResult
@@ -70,19 +70,19 @@ extension BridgeCore {
         }
     }
 
-    // MARK: - What the broker's clients want of services
+    // MARK: - Commands of the broker's clients
 
     func take(_ command: Command, _ message: MQTTMessage, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
-        // Sent again by the broker, which has not heard that it was taken.
+        // The broker repeats a command if it has not received the acknowledgement.
         if message.qos == .atLeastOnce {
-            // Its hash, because the payload would keep the memory of everything that came with it.
+            // Stores only the hash, because the payload would retain the whole buffer in which it was received.
             let hash = command.hashValue
             if message.isDuplicate, service[position].lastCommand == hash { return }
             service[position].lastCommand = hash
         }
         do throws(ElementalError) {
-            // Someone published it as retained: it would be carried out at each reconnection.
+            // A retained command would be executed again at each reconnection.
             if message.isRetained {
                 throw ElementalError(.notAllowed, "a retained command is old, and is not carried out")
             }
@@ -101,7 +101,7 @@ extension BridgeCore {
         }
     }
 
-    /// Answers a command that was not carried out: with the reason, and with the value that the element has.
+    /// Answers a command that was not carried out with the reason, and publishes the element's current value.
     func refuse(_ reason: any Error, _ position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         tell(.notPassed(reason), element.definition, isForService: true, service)

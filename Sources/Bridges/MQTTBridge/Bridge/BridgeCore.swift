@@ -5,15 +5,15 @@ import MQTT
 internal import NIOCore
 internal import Support
 
-/// The services on one side, the broker on the other. It belongs to the broker's event loop, on which everything happens.
+/// Connects the services to the broker. It belongs to the broker's event loop, on which everything happens.
 ///
-/// Of each element the newest value waits in a lane until it may go; all lanes are emptied together, so that what many
-/// services say at about the same time leaves in one write.
+/// The newest value of each element waits in a lane. All lanes are emptied together, so that values which many services
+/// send at about the same time leave in one write.
 final class BridgeCore {
-    /// The shortest time between two rounds through the lanes where there is a limit to the rate: a value waits for no
-    /// longer than that besides its own interval, and 1,000 values a second take 50 writes instead of 1,000.
+    /// The minimum time between two rounds through the lanes if the rate is limited. A value waits at most this long in
+    /// addition to its own interval, and 1,000 values a second take 50 writes instead of 1,000.
     private static let roundInterval = Duration.milliseconds(20)
-    /// How long the broker has to make room.
+    /// How long to wait for room at the broker.
     private static let fullTime = Duration.milliseconds(250)
 
     let client: MQTTClient
@@ -25,7 +25,7 @@ final class BridgeCore {
     private(set) var services: [ServiceKey: BridgedService] = [:]
     /// Services by ``ServiceTopics/path``.
     var paths: [String: BridgedService] = [:]
-    /// Services that are left out while another one has their topics, in the order in which they came.
+    /// Services that are left out because another one has the same topics, in the order of their arrival.
     private var excluded: [BridgedService] = []
     var isConnected = false
     var oversized = OversizedValues<ElementKey>()
@@ -33,18 +33,18 @@ final class BridgeCore {
     var birth: Scheduled<Void>?
     var repetition: Scheduled<Void>?
     private static let repeatTime = TimeAmount.seconds(1)
-    /// Whether topics besides those of services were asked for.
+    /// Whether the bridge has subscribed to the topics that do not belong to one service.
     var isSubscribed = false
 
-    /// Services that are online according to the broker, and are not connected to this bridge.
+    /// Services that are online according to the broker, but not connected to this bridge.
     var claimed: Set<String> = []
-    /// The availabilities of other bridges that are online.
+    /// The availability topics of other bridges that are online.
     var otherBridges: Set<String> = []
-    /// Those that were seen to go.
+    /// The availability topics of bridges that went offline.
     var goneBridges: Set<String> = []
     /// Distinguishes this bridge from another one with the same name.
     let session = String(UInt64.random(in: 0...UInt64.max), radix: 16)
-    /// When another bridge of this name is told of again.
+    /// The earliest time to report another bridge of this name again.
     var nextSharedID = NIODeadline.uptimeNanoseconds(0)
     var settling: Scheduled<Void>?
 
@@ -87,7 +87,7 @@ final class BridgeCore {
                 service[position].newest = value
             }
         case .refusal(let key, let element, let refusal):
-            // What the element's value is follows.
+            // The element's current value follows.
             guard let service = services[key], let position = service.answered(element) else { return }
             refuse(refusal, position, service)
         case .state(_, .connecting), .place, .history, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:
@@ -113,7 +113,7 @@ final class BridgeCore {
 
     private func excluded(_ key: ServiceKey) -> BridgedService? { excluded.first { $0.key == key } }
 
-    /// Takes up a service that was not there before. It is left out if its topics are those of another one.
+    /// Adds a service that is new. It is left out if another one has the same topics.
     private func add(_ key: ServiceKey) -> BridgedService? {
         guard let topics = try? topics.service(key) else { return nil }
         let outbound = Lanes(interval: options.interval, keeping: .newest)
@@ -137,7 +137,9 @@ final class BridgeCore {
         paths[service.own.topics.path] = service
     }
 
-    /// - Returns: whether there is a service that was left out for the topics of the one that is gone.
+    /// Shows a service that was left out because the one that is gone has the same topics.
+    ///
+    /// - Returns: whether there is one.
     private func showNext(_ gone: ServiceTopics) -> Bool {
         guard let index = excluded.firstIndex(where: { $0.own.topics.path == gone.path }) else { return false }
         let service = excluded.remove(at: index)
@@ -153,7 +155,7 @@ final class BridgeCore {
         excluded(key)?.disconnect()
         guard let service = services[key] else { return }
         service.disconnect()
-        // A bridge that was never connected to it publishes nothing: another bridge may be connected.
+        // A bridge that was never connected to the service publishes nothing, since another one may be connected.
         if service.own.isOnline == true { setOnline(false, service) }
     }
 
@@ -163,7 +165,7 @@ final class BridgeCore {
         disconnected(key)
         services[key] = nil
         paths[service.own.topics.path] = nil
-        // Their subscriptions are the same.
+        // The next service has the same subscriptions.
         if !showNext(service.own.topics) { unsubscribe(service) }
     }
 
@@ -180,7 +182,7 @@ final class BridgeCore {
         repeatSoon()
     }
 
-    /// Publishes what the broker had no room for when it may have some.
+    /// Publishes again what the broker had no room for, after a delay.
     func repeatSoon() {
         guard repetition == nil else { return }
         repetition = loop.assumeIsolated().scheduleTask(in: Self.repeatTime) { [weak self] in

@@ -13,44 +13,44 @@ struct MQTTReading {
     var lastCommand: Int?
 }
 
-/// What the bridge knows of a service besides its elements.
+/// The bridge's state of a service besides its elements.
 struct MQTTService {
     enum Repeated: Hashable {
         case availability, announcement, stale
     }
 
     let topics: ServiceTopics
-    /// The newest values that passed, of elements marked latest.
+    /// Filters echoes of elements marked latest.
     var echoes = EchoFilter()
-    /// Whether there is a connection to the service; `nil` before the first one: nothing is published then.
+    /// Whether the service is connected; `nil` before the first connection, when nothing is published.
     var isOnline: Bool?
-    /// Whether the broker was asked for the service's topics.
+    /// Whether the bridge has subscribed to the service's topics.
     var isSubscribed = false
-    /// Whether the broker has answered that. The service is not said to be online before: a command that follows at once
-    /// would be lost.
+    /// Whether the broker has answered the subscription. The service is published as online only then, since an earlier
+    /// command would be lost.
     var takesCommands = false
-    /// What Home Assistant was told of it, as far as it is known.
+    /// The entities that Home Assistant has of the service, as far as known.
     var retained = RetainedDiscovery()
-    /// The availabilities of other bridges that the newest message depends on.
+    /// The availability topics of other bridges in the newest message about the service.
     var others: Set<String> = []
     /// The configuration that this bridge published last.
     var published: ByteBuffer?
-    /// Whether an announcement is under way, and whether another one has to follow.
+    /// Whether an announcement is in progress, and whether another one has to follow.
     var isAnnouncing = false
     var mustAnnounce = false
-    /// The newest message about the service that was not read yet, and whether one is being read.
+    /// The newest message about the service that is not decoded yet, and whether one is being decoded.
     var unread: MQTTMessage?
     var isReading = false
-    /// What the broker had no room for.
+    /// What the broker had no room for and has to be repeated.
     var mustRepeat: Set<Repeated> = []
-    /// Topics of elements that are no more, to be emptied.
+    /// Topics of removed elements, to be emptied.
     var stale: Set<String> = []
 
     init(topics: ServiceTopics) { self.topics = topics }
 }
 
 extension BridgedService {
-    /// - Returns: whether its elements are others than before.
+    /// - Returns: whether the catalogue has changed.
     func connect(_ device: ElementalDevice, _ catalogue: ElementCatalogue) throws(MQTTError) -> Bool {
         let earlier = try connect(device, catalogue, MQTTReading()) { () throws(MQTTError) in
             try MQTTElement.all(of: catalogue, own.topics)
@@ -64,7 +64,7 @@ extension BridgedService {
 
     func position(ofLevel level: String) -> Int? { elements.firstIndex { $0.level == level } }
 
-    /// What Home Assistant is to be told, as it can be put together elsewhere.
+    /// Returns the input of a discovery message, which can then be built on another thread.
     func draft(bridge: String, _ options: MQTTBridgeOptions) -> DiscoveryDraft {
         DiscoveryDraft(
             topics: own.topics, bridge: bridge, name: key.service == nil ? device?.name ?? key.name : key.name,

@@ -3,23 +3,23 @@ internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
-/// Which entities of Home Assistant an element becomes.
+/// Maps an element to entities of Home Assistant.
 struct ComponentMapping: Sendable {
     let shown: MQTTElement
     let topics: ServiceTopics
     let canSet: Bool
-    /// The content type of the pictures that the element has as its values, if there was one.
+    /// The content type of the element's pictures, if it has had one as its value.
     let pictureType: String?
 
     private var element: ElementDefinition { shown.definition }
     private var reads: Bool { shown.reads }
     private var writes: Bool { canSet && shown.writes }
 
-    /// Home Assistant's states have at most so many characters; of a longer one it shows none.
+    /// Home Assistant's maximum length of a state in characters. It does not show a longer one.
     static let longestState = 255
 
-    /// - Parameter choice: what the user wants instead; `nil` for what follows from the type.
-    /// - Throws: ``MQTTBridgeError`` if the element cannot be what the user wants.
+    /// - Parameter choice: the user's choice; `nil` for the component that follows from the type.
+    /// - Throws: ``MQTTBridgeError`` if the element cannot be what the user has chosen.
     func components(as choice: MQTTComponent? = nil) throws(MQTTBridgeError) -> [Component] {
         guard reads || writes else { return [] }
         if let choice { return try chosen(choice).map { [$0] } ?? [] }
@@ -71,19 +71,19 @@ struct ComponentMapping: Sendable {
         return component
     }
 
-    // Home Assistant takes the state "None" for unknown, of a choice in capital and small letters: quotes make it a text.
+    // Home Assistant treats the state "None" as unknown, for a choice in upper and lower case. Quotes make it a text.
     private static let textTemplate = #"{{ "'None'" if value == 'None' else value[:\#(longestState)] }}"#
     private static let choiceTemplate = #"{{ "'" ~ value ~ "'" if value|lower == 'none' else value }}"#
 
-    /// The names of choices as the templates have them.
+    /// The names of choices in the form of the templates above.
     private static func options(_ names: [String]) -> JSONText {
         .array(names.map { .string($0.lowercased() == "none" ? "'\($0)'" : $0) })
     }
 
-    /// A sensor or a number for each component of a vector, a text for one that can only be set; a matrix is not shown.
+    /// A sensor or number for each component of a vector, or a text if it can only be set. A matrix is not shown.
     private var vector: [Component] {
         guard element.type != .float4x4, let count = element.type.floatCount else { return [] }
-        // Components whose values nobody tells cannot be set one by one.
+        // Setting one component requires the current values of the others.
         guard reads else { return [component("text", reads, writes)] }
         return (0..<count).map { index in
             var component = base(writes ? "number" : "sensor", reads, writes, index)
@@ -95,14 +95,14 @@ struct ComponentMapping: Sendable {
 
     private func base(_ platform: String, _ reads: Bool, _ writes: Bool, _ index: Int? = nil) -> Component {
         var members: JSONText.Members = []
-        // The axes have names only where there are at most four.
+        // Only vectors have components here, and they have at most four.
         let axis = index.map { " \(["x", "y", "z", "w"][$0 % 4])" } ?? ""
         members.append(("name", .string(element.name + axis)))
         if reads { members.append(("stat_t", .string(shown.valueTopic.name))) }
         if writes, Self.takesCommands.contains(platform) {
             members.append(("cmd_t", .string(topics.set(shown.level, component: index))))
         }
-        // Home Assistant takes it from here only, not from the device.
+        // Home Assistant reads this only per component, not from the device.
         members.append(("qos", .integer(1)))
         let key = "\(element.id)" + (index.map { "_\($0)" } ?? "")
         return Component(key: key, platform: platform, members: members)
@@ -122,7 +122,7 @@ struct ComponentMapping: Sendable {
     }
 
     private func addMeasurement(to component: inout Component) {
-        // A number of 64 bits without unit and range may be an identifier, of which nobody wants the mean.
+        // A 64-bit number without unit and range may be an identifier, whose mean is of no use.
         let mayBeIdentifier =
             (element.type == .int64 || element.type == .uint64) && element.unit.isEmpty && element.range == nil
         if !mayBeIdentifier { component.set("stat_cla", .string("measurement")) }
@@ -136,7 +136,7 @@ struct ComponentMapping: Sendable {
         if let name = DeviceClass.of(unit: element.unit) { component.set("dev_cla", .string(name)) }
     }
 
-    // MARK: - What the user wants
+    // MARK: - Choices of the user
 
     private func chosen(_ choice: MQTTComponent) throws(MQTTBridgeError) -> Component? {
         func refuse(_ reason: String) -> MQTTBridgeError {
@@ -172,7 +172,7 @@ struct ComponentMapping: Sendable {
         return component
     }
 
-    /// The settings that the bridge itself writes, by their long names: one stands for the other.
+    /// Long names of the settings that the bridge itself writes in their short form, so that one replaces the other.
     private static let abbreviations = [
         "device_class": "dev_cla", "unit_of_measurement": "unit_of_meas", "state_class": "stat_cla",
         "value_template": "val_tpl", "options": "ops", "payload_on": "pl_on", "payload_off": "pl_off",
@@ -180,7 +180,7 @@ struct ComponentMapping: Sendable {
         "event_types": "evt_typ",
     ]
 
-    /// How many decimals tell 255 steps apart: 3 up to 1, and more below.
+    /// The number of decimals that distinguish 255 steps: 3 for a maximum of 1 or more, more below.
     private static func brightnessDecimals(_ full: Double) -> Int {
         var (decimals, scaled) = (3, full)
         while scaled < 1, decimals < 15 { (decimals, scaled) = (decimals + 1, scaled * 10) }
@@ -210,13 +210,13 @@ struct ComponentMapping: Sendable {
 }
 
 struct Component: Sendable {
-    /// What it is within the device: the element's identifier, of a vector with the component's number behind it.
+    /// The key within the device: the element's identifier, for a vector followed by the component's index.
     let key: String
     let platform: String
-    /// What it says besides platform and identifier, without topics that all components have.
+    /// Its members besides platform and identifier, without topics that all components share.
     var members: JSONText.Members
 
-    /// Sets a member, in its place if there is one.
+    /// Sets a member in place, or appends it.
     mutating func set(_ key: String, _ value: JSONText) {
         if let position = members.firstIndex(where: { $0.key == key }) {
             members[position].value = value

@@ -1,7 +1,7 @@
-/// What Home Assistant calls the kind of a measurement, which decides on icon, conversion and statistics.
+/// Home Assistant's device class of a measurement, which determines icon, conversion and statistics.
 ///
-/// Only units that belong to one class are here: it refuses an entity whose unit does not fit its class, and `%` may be
-/// humidity, battery or anything else. From Home Assistant's own table DEVICE_CLASS_UNITS (2026.2).
+/// The table has only units that belong to a single class: Home Assistant refuses an entity whose unit does not fit its
+/// class, and `%` may be humidity, battery or anything else. From Home Assistant's table DEVICE_CLASS_UNITS (2026.2).
 enum DeviceClass {
     private static let units: [(name: String, units: [String])] = [
         ("temperature", ["°C", "°F"]),
@@ -14,7 +14,7 @@ enum DeviceClass {
         ("irradiance", ["W/m²"]),
         ("signal_strength", ["dBm"]),
         ("sound_pressure", ["dBA"]),
-        // Both signs for micro.
+        // With both characters for micro.
         ("duration", ["s", "ms", "\u{B5}s", "\u{3BC}s", "min", "h", "d"]),
         ("distance", ["m", "km", "ft", "mi"]),
         ("weight", ["g", "kg", "lb"]),

@@ -2,23 +2,24 @@ import Elemental
 internal import NIOCore
 internal import Support
 
-/// What goes into a device's discovery message.
+/// The input of a device's discovery message.
 struct DiscoveryDraft: Sendable {
     let topics: ServiceTopics
-    /// The availability of the bridge.
+    /// The availability topic of the bridge.
     let bridge: String
     let name: String
-    /// The kind of service; `nil` for one by host and port.
+    /// The service's name; `nil` for a service given by host and port.
     let service: String?
     let elements: [MQTTElement]
     let pictureTypes: [String?]
-    /// What was told before.
+    /// What an earlier message described.
     let retained: RetainedDiscovery
     let canSet: Bool
-    /// What elements are to be, by their names.
+    /// The user's choices for elements, by their names.
     let choices: [String: MQTTComponent]
 
-    /// Where an element cannot be what the options ask, it appears as follows from its type.
+    /// Builds the message. An element that cannot be what the user has chosen gets the component that follows from its
+    /// type.
     func message() -> DiscoveryMessage {
         var components: [Component] = []
         var problems: [MQTTBridgeError] = []
@@ -35,19 +36,19 @@ struct DiscoveryDraft: Sendable {
     }
 }
 
-/// What Home Assistant is told of a device: one retained message with all its entities.
+/// The description of a device for Home Assistant: one retained message with all its entities.
 ///
 /// https://www.home-assistant.io/integrations/mqtt/#device-discovery-payload; needs Home Assistant 2024.11.
 struct DiscoveryMessage: Sendable {
     let draft: DiscoveryDraft
     let components: [Component]
-    /// Why elements cannot be shown as the options ask.
+    /// Why elements cannot be what the user has chosen.
     let problems: [MQTTBridgeError]
 
     /// The entities' platforms by their keys.
     var platforms: [String: String] { Dictionary(components.map { ($0.key, $0.platform) }) { first, _ in first } }
 
-    /// - Parameter removed: entities that are to be removed, by their keys, each with its platform. To leave one out does
+    /// - Parameter removed: platforms of the entities to remove, by their keys. Leaving an entity out of a message does
     ///   not remove it.
     func payload(removing removed: [String: String] = [:]) -> ByteBuffer {
         let topics = draft.topics
@@ -75,7 +76,7 @@ struct DiscoveryMessage: Sendable {
 }
 
 extension ElementValue {
-    /// The content type of a picture that Home Assistant shows, by how it begins; `nil` for anything else.
+    /// The content type of a picture that Home Assistant can show, found by its first bytes; `nil` for anything else.
     var pictureType: String? {
         guard case .data(let data) = self else { return nil }
         if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return "image/png" }

@@ -2,15 +2,15 @@ import Elemental
 internal import ElementalWire
 
 extension ElementDefinition {
-    /// The least and the greatest value in decimal: those of the range, else of the type. Home Assistant takes 0 and 100
-    /// where it is told none, and drops values outside.
+    /// The minimum and the maximum in decimal, from the range, otherwise from the type. Without them Home Assistant
+    /// assumes 0 and 100, and drops values outside.
     var bounds: (low: String, high: String) {
         guard let range else { return type.visit(BoundsVisitor()) }
         return (text(range.lowerBound), text(range.upperBound))
     }
 
-    /// Whether Home Assistant cannot set the values as numbers: it computes with doubles, in steps of at least 0.001, and
-    /// takes no range that is a single value.
+    /// Whether Home Assistant cannot set the values as numbers. It computes with doubles, in steps of at least 0.001,
+    /// and accepts no range of a single value.
     var isNoNumber: Bool {
         guard let range, !isBeyondDoubles else { return isBeyondDoubles }
         let width = range.upperBound - range.lowerBound
@@ -19,7 +19,7 @@ extension ElementDefinition {
 
     private static let leastStep = 0.001
 
-    /// Whether there are values of which a double has not all digits, 2^53 and more.
+    /// Whether there are values that a double does not hold exactly, of 2^53 and more.
     private var isBeyondDoubles: Bool {
         guard type == .int64 || type == .uint64 else { return false }
         guard let range else { return true }
@@ -27,7 +27,7 @@ extension ElementDefinition {
         return range.lowerBound < -limit || range.upperBound > limit
     }
 
-    /// The step of a control in decimal. Home Assistant refuses a smaller one than ``leastStep``.
+    /// The step of a control in decimal, at least ``leastStep``, the minimum that Home Assistant accepts.
     var controlStep: String {
         if type.isInteger {
             let step = step.map { $0.rounded() } ?? 1
@@ -38,11 +38,11 @@ extension ElementDefinition {
         return text(max(Self.nice((range.upperBound - range.lowerBound) / 1000), Self.leastStep))
     }
 
-    /// How many digits after the point the step has, at most 6; `nil` without a step.
+    /// The number of decimals of the step, at most 6; `nil` without a step.
     var decimals: Int? {
         guard let step else { return nil }
         var (digits, scaled) = (0, step)
-        // Steps such as 0.1 are not exact.
+        // A step such as 0.1 is not exact in binary.
         while digits < 6, abs(scaled - scaled.rounded()) > scaled * 1e-6 {
             digits += 1
             scaled *= 10
@@ -50,7 +50,7 @@ extension ElementDefinition {
         return digits
     }
 
-    /// The largest of 1, 2, 5, 10, … (or 0.5, 0.2, …) that is not above the number.
+    /// Returns the largest of 1, 2, 5, 10, … (or 0.5, 0.2, …) that is not above the number.
     private static func nice(_ number: Double) -> Double {
         var power = 1.0
         while power > number, power > 1e-6 { power /= 10 }

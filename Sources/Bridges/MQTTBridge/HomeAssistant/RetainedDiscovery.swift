@@ -6,16 +6,16 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What was told of a device earlier: by this bridge before it was started again, or by another one.
+/// An earlier description of a device: by this bridge before a restart, or by another bridge.
 struct RetainedDiscovery: Sendable {
     var platforms: [String: String] = [:]
-    /// Where they have their values.
+    /// The topics of the entities' values.
     var valueTopics: [String: String] = [:]
     var availability: [String] = []
 
-    /// Longer ones are not read. All elements of a device take less than half of it.
+    /// The maximum length of a message. All elements of a device take less than half of it.
     static let longest = 256 * 1024
-    /// More entities are not counted: 128 elements of up to four components.
+    /// The maximum number of entities: 128 elements of up to four components.
     private static let mostEntities = 512
 
     mutating func merge(_ other: RetainedDiscovery) {
@@ -23,13 +23,13 @@ struct RetainedDiscovery: Sendable {
         valueTopics.merge(other.valueTopics) { own, _ in own }
     }
 
-    /// What removes the entities that are told no more, and those that are others now, by their keys.
+    /// Returns the entities that are missing in the new message or have another platform there, by their keys.
     func removals(for message: DiscoveryMessage) -> [String: String] {
         let present = message.platforms
         return platforms.filter { present[$0.key] != $0.value }
     }
 
-    /// As this bridge writes it: what others wrote under its topic is not taken apart.
+    /// The format that this bridge writes. Anything else under its topic is ignored.
     private struct Message: Decodable {
         let cmps: [String: Entity]
         let avty: [Availability]?
@@ -47,7 +47,7 @@ struct RetainedDiscovery: Sendable {
 }
 
 extension RetainedDiscovery {
-    /// The content of a message; empty if it cannot be read.
+    /// Decodes a message; empty if that fails.
     init(_ payload: ByteBuffer) {
         self.init()
         guard (1...Self.longest).contains(payload.readableBytes),

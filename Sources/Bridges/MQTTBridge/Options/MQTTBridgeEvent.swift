@@ -2,18 +2,18 @@ public import ElementalFollowing
 public import MQTT
 internal import Support
 
-/// What happens on a bridge. Names and reasons have text from the network in them.
+/// An event of a bridge. Names and reasons contain text from the network.
 public enum MQTTBridgeEvent: Sendable, CustomStringConvertible {
     /// The connection to the broker is open.
     case brokerConnected
     /// The broker cannot be reached, or the connection to it was lost; the next attempt follows after the delay.
     case brokerAway(MQTTError, retryIn: Duration)
-    /// The broker does not let the bridge subscribe to what it needs.
+    /// The broker refuses subscriptions that the bridge needs.
     case brokerRefuses(MQTTError)
-    /// Another bridge to this broker has the same ``MQTTBridgeOptions/id``: each says of the other's services that they are
-    /// there, or not. It is told once a minute at most.
+    /// Another bridge at this broker has the same ``MQTTBridgeOptions/id``: each overwrites the availability of the
+    /// other's services. Reported at most once a minute.
     case sharedID(String)
-    /// What became of a value.
+    /// The outcome of passing a value on.
     case value(BridgedValue)
     /// A service, or one of its elements, is not shown as the options ask.
     case notShown(ServiceKey, any Error)

@@ -2,40 +2,43 @@ internal import ElementalFollowing
 internal import MQTT
 internal import Support
 
-/// What a bridge tells a broker, and what it lets the broker's clients do.
+/// What a bridge publishes to a broker, and what the broker's clients may do.
 public struct MQTTBridgeOptions: Sendable {
-    /// Who is told of the services besides those who subscribe to their topics.
+    /// The program for which the services are announced, besides the clients that subscribe to their topics.
     public enum Discovery: String, Sendable, Hashable, CaseIterable {
-        /// Home Assistant, which then shows each service as a device: 2024.11 and later.
+        /// Home Assistant 2024.11 or later, which then shows each service as a device.
         case homeAssistant = "homeassistant"
-        /// Nobody.
+        /// No announcement.
         case none
     }
 
-    /// The first levels of all topics but those of the discovery: `a`…`z`, digits, `_` and `-`, with slashes between them.
+    /// The first levels of all topics except discovery topics: `a`…`z`, digits, `_` and `-`, separated by slashes.
     public var base = "elemental"
-    /// This bridge's name in its availability topic: one level as in ``base``. Bridges to one broker have different ones.
+    /// This bridge's name in its availability topic: one level as in ``base``, unique among the bridges to one broker.
     public var id = MQTTBridgeOptions.standardID
-    /// Who is told of the services.
+    /// How the services are announced.
     public var discovery = Discovery.homeAssistant
-    /// The first levels of the topics of Home Assistant's discovery, as it was configured there: letters, digits, `_` and `-`,
-    /// with slashes between them.
+    /// The first levels of Home Assistant's discovery topics, as configured there: letters, digits, `_` and `-`,
+    /// separated by slashes.
     public var discoveryPrefix = DiscoveryTopics.standardPrefix
-    /// The shortest time between two values of one element on their way to the broker, of which the newest passes; zero
-    /// for no limit. The first value after a pause passes at once.
+    /// The minimum time between two values of one element to the broker; zero for no limit. In between only the newest
+    /// one is kept. The first value after a pause passes at once.
     public var interval: Duration = .milliseconds(500)
-    /// Whether the broker's clients set elements: whoever may publish there controls the services.
+    /// Whether the broker's clients can set elements. If so, every client that may publish there controls the services.
     public var setsElements = false
-    /// How elements appear in Home Assistant where that is not to follow from their types, by the elements' names.
+    /// How elements appear in Home Assistant, by their names. All others follow from their types.
     public var components: [String: MQTTComponent] = [:]
 
-    /// The defaults.
+    /// Creates options with the defaults.
     public init() {}
 
-    /// The identifier of a bridge that was given none: this machine's name.
+    /// The default identifier of a bridge: this machine's name.
     public static var standardID: String { TopicLevel.instance(HostName.current) }
 
-    /// - Throws: ``MQTTBridgeError`` for an invalid ``base``, ``id`` or ``discoveryPrefix``.
+    /// Checks the options.
+    ///
+    /// - Throws: ``MQTTBridgeError`` for an invalid ``base``, ``id`` or ``discoveryPrefix``, or a negative
+    ///   ``interval``.
     public func check() throws(MQTTBridgeError) {
         let levels = base.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.allSatisfy(\.isTopicLevel), base.utf8.count <= 128 else {
@@ -56,10 +59,11 @@ public struct MQTTBridgeOptions: Sendable {
     }
 }
 
-/// A mistake in a bridge's options.
+/// An invalid option of a bridge.
 public struct MQTTBridgeError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
     public let message: String
+    /// The message with control characters escaped.
     public var description: String { message.printable }
 
     init(_ message: String) { self.message = message }

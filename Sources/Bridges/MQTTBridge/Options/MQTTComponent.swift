@@ -1,10 +1,11 @@
 internal import Support
 
-/// How an element appears in Home Assistant, where that is not to follow from its type: `light`, or
+/// How an element appears in Home Assistant if that does not follow from its type: `light`, or
 /// `sensor,device_class=humidity`.
 public struct MQTTComponent: Sendable, Hashable {
     /// The kinds of entities that elements can be.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// An entity type of Home Assistant.
         case binarySensor = "binary_sensor"
         case button, event, image, light, notify, number, select, sensor, text
         case `switch`
@@ -14,10 +15,12 @@ public struct MQTTComponent: Sendable, Hashable {
 
     /// The kind of entity.
     public let kind: Kind
-    /// More of its configuration, by Home Assistant's names, such as `device_class`.
+    /// Further settings, by Home Assistant's names, such as `device_class`.
     public let settings: [String: String]
 
-    /// - Throws: ``MQTTBridgeError`` for a setting that is the bridge's own, such as a topic.
+    /// Creates a component.
+    ///
+    /// - Throws: ``MQTTBridgeError`` for an invalid setting, or one that only the bridge may set, such as a topic.
     public init(_ kind: Kind, settings: [String: String] = [:]) throws(MQTTBridgeError) {
         for (key, value) in settings {
             let isName = !key.isEmpty && key.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
@@ -32,7 +35,7 @@ public struct MQTTComponent: Sendable, Hashable {
         self.settings = settings
     }
 
-    /// What would break the entity's identity, its topics or its availability.
+    /// Settings that would break the entity's identity, its topics or its availability.
     private static let reserved: Set<String> = [
         "p", "platform", "uniq_id", "unique_id", "qos", "avty", "availability", "avty_mode", "availability_mode",
         "dev", "device", "o", "origin", "cmps", "components", "object_id", "obj_id", "default_entity_id", "def_ent_id",
@@ -42,7 +45,7 @@ public struct MQTTComponent: Sendable, Hashable {
         (settings["options"] ?? settings["ops"])?.split(separator: "|").map { String($0) }
     }
 
-    /// The settings in JSON: numbers and booleans as such, lists of texts where bars separate them.
+    /// The settings in JSON: numbers and booleans as such, lists separated by bars as arrays of texts.
     var members: JSONText.Members {
         settings.sorted { $0.key < $1.key }.map { key, value in
             if key == "options" || key == "ops" || key == "event_types" || key == "evt_typ" {
@@ -52,7 +55,7 @@ public struct MQTTComponent: Sendable, Hashable {
             case "true": return (key, .bool(true))
             case "false": return (key, .bool(false))
             default:
-                // Only what JSON takes for a number.
+                // Accepts only numbers that are valid in JSON.
                 guard let first = value.utf8.first, first == 0x2D || (0x30...0x39).contains(first),
                     let number = Double(value), number.isFinite, !value.lowercased().hasPrefix("0x")
                 else { return (key, .string(value)) }

@@ -10,15 +10,15 @@ internal import struct FoundationEssentials.Data
 internal import struct Foundation.Data
 #endif
 
-/// What came to set an element: a payload, and of a vector perhaps the component that it is for.
+/// A command to set an element: a payload, and perhaps the index of the vector component to set.
 struct Command: Hashable {
     let payload: ByteBuffer
     var component: Int?
 
-    /// Numbers and words are not longer than that; texts and data are.
+    /// The maximum length of numbers and words in bytes; texts and data may be longer.
     private static let longestText = 1024
 
-    /// - Parameter current: the element's value, whose other components stay.
+    /// - Parameter current: the element's value, which supplies the other components.
     func value(of element: ElementDefinition, current: ElementValue?) throws(ElementalError) -> ElementValue {
         let value =
             if let component { try self.value(of: element, component, current) } else { try wholeValue(of: element) }
@@ -72,7 +72,7 @@ struct Command: Hashable {
         }
     }
 
-    /// A number, or the name of a choice. Programs that send the output of a command send the end of its line too.
+    /// Decodes a number or the name of a choice. Removes the line end that many programs send with a command's output.
     private func word(atMost limit: Int) throws(ElementalError) -> String {
         guard payload.readableBytes <= limit else {
             throw ElementalError(.invalidValue, "\(payload.readableBytes) bytes are too many")
@@ -89,7 +89,7 @@ struct Command: Hashable {
 }
 
 extension String {
-    /// The text without the brackets of a JSON array.
+    /// The text inside the brackets of a JSON array.
     fileprivate var withoutBrackets: String {
         let inner = drop { $0 == " " }
         guard inner.first == "[", let end = inner.lastIndex(of: "]") else { return self }
@@ -98,11 +98,11 @@ extension String {
 }
 
 extension ElementValue {
-    /// The value as a payload: numbers, texts and names of choices as text, `true` and `false`, vectors and matrices as JSON
-    /// arrays, data as it is.
+    /// The value as a payload: numbers, texts and names of choices as text, `true` and `false`, vectors and matrices as
+    /// JSON arrays, data unchanged.
     ///
-    /// - Parameter isForHomeAssistant: whether numbers that are not finite become `None`, which Home Assistant takes for
-    ///   unknown. At `nan` it would log an exception for each message and show the value before.
+    /// - Parameter isForHomeAssistant: whether numbers that are not finite become `None`, which means unknown in Home
+    ///   Assistant. For `nan` it would log an exception per message and keep the previous value.
     func payload(of element: ElementDefinition, isForHomeAssistant: Bool) -> ByteBuffer {
         func text(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> String {
             isForHomeAssistant && !number.isFinite ? "None" : number.description

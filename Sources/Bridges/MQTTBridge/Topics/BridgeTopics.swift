@@ -2,12 +2,12 @@ internal import ElementalFollowing
 import MQTT
 
 struct BridgeTopics: Sendable {
-    /// The levels before all others, `elemental` unless the options say otherwise.
+    /// The first levels of all topics, `elemental` unless the options say otherwise.
     let base: String
     let discovery: DiscoveryTopics
-    /// Where this bridge says whether it is there; also its last will.
+    /// The topic of this bridge's availability, also used by its last will.
     let bridge: MQTTTopic
-    /// Where bridges of this name tell which one each of them is.
+    /// The topic on which bridges of the same name detect each other.
     let session: MQTTTopic
 
     var allAvailability: String { "\(base)/+/+/\(TopicLevel.Reserved.availability)" }
@@ -28,7 +28,7 @@ struct BridgeTopics: Sendable {
         try MQTTTopic("\(base)/\(path)/\(TopicLevel.Reserved.availability)")
     }
 
-    /// What a topic is about that came from the broker.
+    /// Returns the meaning of a topic that the broker sent.
     func place(of topic: String) -> Place? {
         if discovery.births.contains(topic) { return .birth }
         if topic == session.name { return .session }
@@ -48,7 +48,7 @@ struct BridgeTopics: Sendable {
         }
     }
 
-    /// What a topic is about. Services by their levels, as in ``ServiceTopics/path``.
+    /// The meaning of a topic. Services are identified by ``ServiceTopics/path``.
     enum Place: Equatable {
         case birth
         case session
@@ -62,7 +62,7 @@ struct BridgeTopics: Sendable {
 struct DiscoveryTopics: Sendable {
     static let standardPrefix = "homeassistant"
 
-    /// Where it says that it has started: that is configured apart from the prefix.
+    /// The topics of Home Assistant's birth message, which has its own setting there, apart from the prefix.
     let births: Set<String>
     private let configPrefix: String
     private static let configSuffix = "/config"
@@ -87,10 +87,10 @@ struct DiscoveryTopics: Sendable {
 struct ServiceTopics: Sendable {
     /// The levels of the service's name and its instance's, with a slash between them.
     let path: String
-    /// What names the device in Home Assistant, and what the identifiers of its entities begin with.
+    /// The device's identifier in Home Assistant, and the prefix of its entities' identifiers.
     let id: String
     let availability: MQTTTopic
-    /// Where Home Assistant finds the device.
+    /// The topic of the device's description for Home Assistant.
     let config: MQTTTopic
     private let prefix: String
 
@@ -107,7 +107,7 @@ struct ServiceTopics: Sendable {
     static func idPrefix(_ service: String) -> String { "elemental_\(service)_" }
 
     func value(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)") }
-    /// Where it is said why a value was not set.
+    /// Returns the topic on which the bridge publishes why a value was refused.
     func refused(_ level: String) throws(MQTTError) -> MQTTTopic { try MQTTTopic("\(prefix)/\(level)/refused") }
     func set(_ level: String, component: Int? = nil) -> String {
         "\(prefix)/\(level)" + (component.map { "/\($0)" } ?? "") + "/set"

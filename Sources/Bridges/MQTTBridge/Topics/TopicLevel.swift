@@ -2,17 +2,19 @@ internal import Support
 
 /// Names of services, instances and elements as levels of MQTT topics: `Left arm` becomes `left-arm-1f0c`.
 ///
-/// A level has only `a`…`z`, digits, `_` and `-`: Home Assistant takes no others in a discovery topic, and NATS closes the
-/// connection at a blank or a dot. As soon as a character was replaced, four digits of a hash keep names apart, also of a
-/// name that ends like such a level. Upper and lower case are not told apart, as Zeroconf does not tell them apart in names
-/// of services. The hash has 16 bits, so two names can have the same level: the bridge does not show the second service then.
+/// A level has only `a`…`z`, digits, `_` and `-`: Home Assistant accepts no other characters in a discovery topic, and
+/// NATS closes the connection at a space or a dot. A name with a replaced character gets four digits of a hash, which
+/// keep different names apart; so does a name that already ends like one. Upper and lower case are the same, as for
+/// service names in Zeroconf. The hash has only 16 bits, so two names can get the same level. The bridge then does not
+/// show the second service.
 enum TopicLevel {
     static func service(_ name: String) -> String {
-        // These stand for something else in the same place.
+        // These levels have another meaning in the same place.
         level(name, isMarked: name == Reserved.bridge || name == Reserved.address)
     }
 
-    /// The level of an instance's name. It has no `_`, so that joined to the service's it can be told from it.
+    /// Returns the level of an instance's name. It has no `_`, so that the two parts of a joined service and instance
+    /// level can be told apart.
     static func instance(_ name: String) -> String { level(name, keepsUnderscore: false) }
 
     static func elements(_ names: [(id: Int8, name: String)]) -> [Int8: String] {
@@ -20,10 +22,10 @@ enum TopicLevel {
         var levels: [Int8: String] = [:]
         var taken: Set<String> = []
         for (id, name) in names {
-            // Two names that differ in upper and lower case only.
+            // Two names that differ only in case.
             let isShared = plain[level(name)].map { $0.count > 1 } ?? false
             var text = level(name, isMarked: isShared || name.lowercased() == Reserved.availability)
-            // Two hashes may have the same four digits.
+            // Two hashes may share their four digits.
             if !taken.insert(text).inserted {
                 text = "\(level(name, isMarked: true))-\(id)"
                 while !taken.insert(text).inserted { text += "-" }
@@ -33,17 +35,17 @@ enum TopicLevel {
         return levels
     }
 
-    /// What a topic has in the places of names.
+    /// Levels with a fixed meaning in the places of names.
     enum Reserved {
-        /// In the place of a service's name, where the bridges are.
+        /// For bridges, in the place of a service's name.
         static let bridge = "bridge"
-        /// In the place of a service's name, for one that was given by host and port.
+        /// For services given by host and port, in the place of a service's name.
         static let address = "address"
-        /// In the place of an element's name.
+        /// For the availability, in the place of an element's name.
         static let availability = "availability"
     }
 
-    /// - Parameter isMarked: whether the hash is added in any case.
+    /// - Parameter isMarked: whether to add the hash in any case.
     private static func level(_ name: String, keepsUnderscore: Bool = true, isMarked: Bool = false) -> String {
         var level: [UInt8] = []
         var wasReplaced = name.isEmpty
@@ -54,7 +56,7 @@ enum TopicLevel {
             case "_" where keepsUnderscore: level.append(UInt8(scalar.value))
             default:
                 wasReplaced = true
-                // One for any number of them: what is left out is in the hash.
+                // One hyphen for a run of replaced characters: the hash covers them.
                 if level.last != UInt8(ascii: "-") { level.append(UInt8(ascii: "-")) }
             }
         }
@@ -64,7 +66,7 @@ enum TopicLevel {
         return stem + (stem.hasSuffix("-") ? "" : "-") + hash(name)
     }
 
-    /// The most characters of a level besides its hash: names have up to 255, and a topic has four of them.
+    /// The maximum length of a level without its hash: a topic has four levels, and names may have 255 characters.
     private static let longest = 64
 
     private static func hasHash(_ level: [UInt8]) -> Bool {
@@ -82,7 +84,7 @@ enum TopicLevel {
 }
 
 extension StringProtocol {
-    /// Whether it is a level, of `a`…`z`, digits, `_` and `-`.
+    /// Whether it is a valid level of `a`…`z`, digits, `_` and `-`.
     var isTopicLevel: Bool {
         !isEmpty && allSatisfy { $0 == "_" || $0 == "-" || $0.isASCII && ($0.isLowercase || $0.isNumber) }
     }

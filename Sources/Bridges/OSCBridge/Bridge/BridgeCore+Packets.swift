@@ -4,13 +4,13 @@ internal import NIOCore
 internal import OSC
 internal import Support
 
-// What surfaces send.
+// Packets from surfaces.
 extension BridgeCore {
-    /// The most messages of bundles that wait for their time.
+    /// The maximum number of messages in bundles that wait for their time.
     static let mostTimed = 4096
-    /// The most bytes of their datagrams.
+    /// The maximum bytes of their datagrams.
     static let mostTimedBytes = 4 << 20
-    /// The longest that a bundle waits: one that is further ahead is of a clock that is wrong.
+    /// The maximum wait of a bundle in nanoseconds. A longer one results from a wrong clock.
     static let longestWait: UInt64 = 60_000_000_000
 
     func receive(_ bytes: ByteBuffer, from address: SocketAddress, _ channel: any Channel) {
@@ -18,12 +18,12 @@ extension BridgeCore {
         let packet: OSCPacket
         var unknownMessages = 0
         do throws(OSCError) {
-            // A bundle may have to wait, and what is read of it must not keep the socket's whole buffer meanwhile.
+            // A bundle may have to wait. It is copied, so that its parts do not retain the socket's whole buffer.
             let isBundle = bytes.readableBytesView.first == UInt8(ascii: "#")
             let content = isBundle ? ByteBuffer(bytes: bytes.readableBytesView) : bytes
             packet = try OSCPacket(reading: content, unknownMessages: &unknownMessages)
         } catch {
-            // Who sends no OSC is no surface, unless it was one before.
+            // A sender of invalid packets does not become a surface, unless it is one already.
             if let surface = surfaces[address] {
                 invalid(error, surface)
             } else {
@@ -42,10 +42,11 @@ extension BridgeCore {
         tell(.invalid(surface: surface.name, reason: error.reason), of: surface)
     }
 
-    /// How long a bundle waits for its time; `nil` for one that is too far ahead.
+    /// Returns how long a bundle waits for its time, in nanoseconds; `nil` if it is too far ahead.
     ///
-    /// Senders that count from boot, 1970 or 2001 have times without the highest bit, as 0 is. Unless such a time is of a
-    /// day from now, after 2036, it is of OSC's first years, and due at once.
+    /// Senders whose clock counts from boot, 1970 or 2001 send times whose highest bit is 0. Such a time means a date
+    /// after 2036, or OSC's first years. It is taken as the latter, and due at once, unless it is within a day from
+    /// now.
     static func wait(for time: OSCTimeTag, at clock: UInt64) -> UInt64? {
         let due = time.unixNanoseconds
         guard time != .immediately, due > clock else { return 0 }
@@ -54,7 +55,7 @@ extension BridgeCore {
         return time.rawValue >> 63 == 0 && wait > 86_400_000_000_000 ? 0 : nil
     }
 
-    /// - Parameter byteCount: the bytes of the datagram that has it.
+    /// - Parameter byteCount: the size of the datagram that contains the packet.
     private func perform(_ packet: OSCPacket, of byteCount: Int, from surface: Surface) {
         switch packet {
         case .message(let message): perform(message, from: surface)
@@ -96,11 +97,11 @@ extension BridgeCore {
         }
     }
 
-    /// What a match costs besides the matching, in steps of it: the value is made, sent and told.
+    /// The cost of a match besides the matching, in steps of matching: the value is created, sent and reported.
     private static let costOfMatch = 256
 
-    /// Performs a message at all addresses that its pattern stands for, as long as the patterns of all surfaces cost no
-    /// more than they may.
+    /// Performs a message at all addresses that its pattern matches, within the rate limit for the patterns of all
+    /// surfaces.
     private func performAll(_ message: OSCMessage, from surface: Surface) {
         guard let pattern = OSCAddressPattern(message.address), pattern.levels.count == 2 else {
             return unknown(message.address, surface)
@@ -119,17 +120,17 @@ extension BridgeCore {
                 guard pattern.levels[1].matches(element.level) else { continue }
                 hasMatched = true
                 guard matching.take(Self.costOfMatch, at: now) else { return overload(tooMuch) }
-                // A pattern means those that can be set.
+                // A pattern with arguments addresses only the elements that can be set.
                 if !message.arguments.isEmpty, !element.writes { continue }
                 set(position, of: service, message.arguments, from: surface)
-                // Somebody else may have sent it, so one answer has to do.
+                // The sender's address may be forged, so one answer is enough.
                 if message.arguments.isEmpty, surface.proof == .none { return }
             }
         }
         if !hasMatched { unknown(message.address, surface) }
     }
 
-    /// A surface sets an element, or asks for its value.
+    /// Sets an element, or answers a request for its value.
     func set(_ position: Int, of service: BridgedService, _ arguments: [OSCArgument], from surface: Surface) {
         let element = service.elements[position]
         guard !arguments.isEmpty else { return answer(surface, position, service) }
@@ -149,7 +150,7 @@ extension BridgeCore {
             }
         } catch {
             refuse(error, position, service)
-            // What the element is, and not what the surface shows.
+            // Corrects the surface, which still shows the refused value.
             answer(surface, position, service)
         }
     }
@@ -170,7 +171,7 @@ extension BridgeCore {
         if surface.proof == .none { emitRarely(event) } else { emit(event) }
     }
 
-    /// Emits what a flood would be told by once in ten seconds at most.
+    /// Emits an event that a flood would repeat, at most once in ten seconds.
     private func emitRarely(_ event: OSCBridgeEvent) {
         let now = loop.now
         guard nextOverload <= now else { return }

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import OSC
 internal import Support
 
-/// The services on one side, the surfaces on the other. It belongs to one event loop, on which everything happens.
+/// Connects the services to the surfaces. It belongs to one event loop, on which everything happens.
 final class BridgeCore {
     let loop: any EventLoop
     let options: OSCBridgeOptions
@@ -21,9 +21,9 @@ final class BridgeCore {
     private var lastNumber: UInt64 = 0
     private var hasEnded = false
 
-    /// Steps of matching patterns. An address without a pattern costs nothing of it.
+    /// Limits the steps of matching patterns. An address without a pattern costs nothing.
     var matching: TokenBucket
-    /// Messages of bundles that are carried out later, and their timers.
+    /// The number of messages in waiting bundles.
     var timedCount = 0
     var timedByteCount = 0
     var nextOverload = NIODeadline.uptimeNanoseconds(0)
@@ -94,7 +94,8 @@ final class BridgeCore {
 
     private func add(_ key: ServiceKey) -> BridgedService {
         var level = OSCAddressLevel.level(key.name)
-        // Another service's instance has the name too: with the service's name, and unlike any name's own.
+        // An instance of another service has the same name. Adding `~:` and the service's name gives a level that no
+        // name has.
         if levels[level] != nil { level += "~:" + OSCAddressLevel.level(key.service ?? "") }
         lastNumber += 1
         let service = BridgedService(
@@ -124,7 +125,7 @@ final class BridgeCore {
 
     // MARK: - Values for surfaces
 
-    /// A value is the element's newest, and passes to the surfaces.
+    /// Stores a value as the element's newest one and passes it to the surfaces.
     func show(_ value: ElementValue, at position: Int, _ service: BridgedService) {
         let element = service.elements[position]
         guard element.reads else { return }
@@ -151,7 +152,7 @@ final class BridgeCore {
         tell(.passed(value), position, service)
     }
 
-    /// The message that tells an element's value; `nil` if OSC cannot.
+    /// Returns the message with an element's value; `nil` if OSC cannot represent it.
     func encode(_ value: ElementValue, _ position: Int, _ service: BridgedService) -> ByteBuffer? {
         let element = service.elements[position]
         do throws(ElementalError) {
@@ -182,13 +183,14 @@ final class BridgeCore {
         return (service, position)
     }
 
-    /// Whether something that a surface set is on its way to the service, or what became of it on its way back.
+    /// Whether a value that a surface has set is on its way to the service, or its outcome on the way back.
     private func isUnderWay(_ key: Surface.ElementKey) -> Bool {
         guard let (service, position) = find(key) else { return false }
         return service.isWaiting || service.sent.isUnderWay(service.elements[position].definition)
     }
 
-    /// An element rests that a surface moved. Who was not told of it meanwhile is, if it is something else than was sent.
+    /// Handles the end of a surface's movement of an element: sends the current value to those that missed it, unless
+    /// it is the value that the surface sent.
     private func rests(_ surface: Surface, _ key: Surface.ElementKey, _ motion: Surface.Motion) {
         guard let (service, position) = find(key) else { return }
         let isOwn = service[position].newest == motion.value
@@ -198,7 +200,7 @@ final class BridgeCore {
 
     private static let mostTold = 16
 
-    /// A flood of one problem is told once, until the service is connected again.
+    /// Reports a problem of an element only once per connection to the service.
     func tellOnce(
         _ outcome: BridgedValue.Outcome, _ problem: String, _ position: Int, isForService: Bool = false,
         _ service: BridgedService

@@ -2,17 +2,17 @@ internal import NIOCore
 internal import NIOPosix
 internal import Support
 
-/// The UDP sockets of a bridge: one for IPv4 and, where there is IPv6, another for that. One that the system closes is
-/// opened again.
+/// The UDP sockets of a bridge: one for IPv4 and, if available, one for IPv6. A socket that the system closes is opened
+/// again.
 struct DatagramSockets: Sendable {
     let port: Int
     let channels: [KeptChannel]
 
-    /// The next power of two above the largest datagram.
+    /// The smallest power of two above the maximum datagram.
     private static let receiveByteCount = 1 << 16
     private static let batchCount = 8
 
-    /// - Parameter isOpen: whether other machines reach them.
+    /// - Parameter isOpen: whether other machines can reach the sockets.
     static func bind(
         port: Int, isOpen: Bool, on loop: any EventLoop,
         _ core: NIOLoopBound<BridgeCore>, tell: @escaping @Sendable (KeptChannel.Event) -> Void
@@ -30,7 +30,7 @@ struct DatagramSockets: Sendable {
                     value: FixedSizeRecvByteBufferAllocator(capacity: batchCount * receiveByteCount)
                 )
                 .channelOption(.datagramVectorReadMessageCount, value: batchCount)
-                // What is left is read in the loop's next turn: a flood leaves time for others.
+                // Reads the rest in the loop's next turn, so that a flood leaves time for other work.
                 .channelOption(.maxMessagesPerRead, value: 1)
                 .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)
                 .channelOption(.socketOption(.so_sndbuf), value: 1 << 20)
@@ -74,7 +74,7 @@ struct DatagramSockets: Sendable {
     }
 }
 
-/// Gives the core the datagrams that arrive. On the bridge's event loop.
+/// Passes received datagrams to the core, on the bridge's event loop.
 final class DatagramHandler: ChannelInboundHandler {
     typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
@@ -92,6 +92,6 @@ final class DatagramHandler: ChannelInboundHandler {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Such as the answer of a host where nobody listens any more.
+    /// Ignores errors such as an ICMP answer of a host that no longer listens.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {}
 }

@@ -2,29 +2,29 @@ public import Elemental
 public import ElementalFollowing
 internal import Support
 
-/// What happens on a bridge. Names, addresses and reasons have text from the network in them.
+/// An event of a bridge. Names, addresses and reasons contain text from the network.
 public enum OSCBridgeEvent: Sendable, CustomStringConvertible {
-    /// OSC is heard on this UDP port, and OSCQuery on that TCP port.
+    /// The bridge listens for OSC on this UDP port, and for OSCQuery on this TCP port.
     case listening(port: Int, queryPort: Int)
-    /// The system has closed a socket that OSC or OSCQuery is heard on, or it cannot be opened again, for this reason.
-    /// The next attempt follows after the delay, and ``listening(port:queryPort:)`` when it is open.
+    /// The system has closed a socket for OSC or OSCQuery, or it cannot be opened again, for this reason. The next
+    /// attempt follows after the delay, and ``listening(port:queryPort:)`` when the socket is open.
     case failedToListen(ElementalError, retryIn: Duration)
     /// The bridge is announced under this name.
     case announced(name: String)
-    /// It cannot be announced, for this reason. It is tried again.
+    /// The bridge cannot be announced, for this reason. It keeps retrying.
     case notAnnounced(ElementalError)
-    /// A surface is told of values from now on, because it sent something and is there: `ADDRESS:PORT`.
+    /// A surface receives values from now on, because it sent something and its address is confirmed: `ADDRESS:PORT`.
     case surface(String)
-    /// Somebody sent something that is not OSC, for this reason. Told once for each surface, and of others once in ten
-    /// seconds at most.
+    /// A packet is not valid OSC, for this reason. Reported once for each surface, and at most once in ten seconds for
+    /// other senders.
     case invalid(surface: String, reason: String)
-    /// A surface sent something to an address where no element is. Told once for each surface.
+    /// A surface used an address without an element. Reported once for each surface.
     case unknownAddress(surface: String, String)
-    /// A service has elements at the addresses that begin so.
+    /// The elements of a service have addresses with this prefix.
     case shown(ServiceKey, prefix: String)
-    /// What became of a value.
+    /// The outcome of passing a value on.
     case value(BridgedValue)
-    /// Patterns or bundles cost more than they may; what is too much is left out. Told once in ten seconds at most.
+    /// Patterns or bundles exceed a limit, and the excess is dropped. Reported at most once in ten seconds.
     case overloaded(reason: String)
 
     /// A line for a log. Names and reasons from other programs are escaped.

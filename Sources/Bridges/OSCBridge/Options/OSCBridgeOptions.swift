@@ -5,35 +5,37 @@ internal import Support
 public struct OSCBridgeOptions: Sendable {
     /// The port for OSC over UDP and, with the same number, for OSCQuery over TCP; 0 lets the system choose.
     public var port = 8000
-    /// Networks whose surfaces are heard and answered besides this machine's own programs, such as `192.168.1.0/24`. OSC
-    /// knows no encryption and no passwords, and the sender of a datagram can be made up.
+    /// Networks whose surfaces the bridge accepts besides this machine's own programs, such as `192.168.1.0/24`. OSC
+    /// has neither encryption nor passwords, and the sender of a datagram can be forged.
     public var allowedNetworks: [String] = []
-    /// Where values are sent to besides those that sent lately.
+    /// Destinations of values besides the surfaces that sent something recently.
     public var feedback: [Destination] = []
-    /// What elements are called in their addresses, by their names. It counts unless another element of the service has
-    /// that name.
+    /// Names for elements in their addresses, by the elements' names. An entry is ignored if another element of the
+    /// service has that name.
     public var names: [String: String] = [:]
-    /// Whether surfaces set elements.
+    /// Whether surfaces can set elements.
     public var setsElements = false
-    /// Whether the bridge is announced by Zeroconf, as `_osc._udp` and `_oscjson._tcp`: to programs of this machine alone
-    /// where ``allowedNetworks`` is empty.
+    /// Whether Zeroconf announces the bridge, as `_osc._udp` and `_oscjson._tcp`; only on this machine if
+    /// ``allowedNetworks`` is empty.
     public var isAnnounced = true
-    /// The name under which it is announced: 1 to 63 bytes of UTF-8.
+    /// The announced name: 1 to 63 bytes of UTF-8.
     public var name = "Elemental"
 
-    /// A surface that only listens, or on another port than that from which it sends.
+    /// A surface that only receives, or receives on another port than it sends from.
     public struct Destination: Sendable, Hashable {
-        /// A name or an address.
+        /// A host name or an address.
         public var host: String
+        /// The UDP port.
         public var port: Int
 
+        /// Creates a destination.
         public init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
     }
 
-    /// The defaults.
+    /// Creates options with the defaults.
     public init() {}
 
     /// - Throws: ``OSCBridgeError`` for an invalid port or network.
@@ -48,14 +50,15 @@ public struct OSCBridgeOptions: Sendable {
         }
     }
 
-    /// Whether a text can be in ``allowedNetworks``.
+    /// Returns whether a text is valid in ``allowedNetworks``.
     public static func isNetwork(_ text: String) -> Bool { IPNetwork(text) != nil }
 }
 
-/// A mistake in a bridge's options, or a port that cannot be had.
+/// An invalid option of a bridge, or a port that cannot be opened.
 public struct OSCBridgeError: Error, Sendable, CustomStringConvertible {
     /// What is wrong and what to do.
     public let message: String
+    /// The message with control characters escaped.
     public var description: String { message.printable }
 
     init(_ message: String) { self.message = message }

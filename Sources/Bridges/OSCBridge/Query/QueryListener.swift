@@ -2,26 +2,26 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
-/// A program at a WebSocket of OSCQuery. It belongs to the bridge's event loop, the socket to that of the web server.
+/// An OSCQuery program's WebSocket. It belongs to the bridge's event loop; the socket belongs to the web server's.
 final class QueryListener {
     let id: UInt64
     let host: IPAddress
     var addresses: Set<String> = []
-    /// Addresses of which it has yet to be told the newest message, because it takes them more slowly than they come, or
-    /// its host moves the element.
+    /// The newest messages that the program still lacks, by their addresses, because it is too slow or its host moves
+    /// the element.
     var missed: [String: ByteBuffer] = [:]
     /// Called when there is room again.
     var onWritable: () -> Void = {}
 
     private let socket: NIOLoopBound<WebSocketConnection>
     private let loop: any EventLoop
-    /// Frames of this turn of the event loop.
+    /// The frames of this turn of the event loop.
     private var frames: [EncodedFrame] = []
-    /// How many bytes the server's loop was given and has not passed to the socket.
+    /// The bytes on their way to the server's loop, and not passed to the socket yet.
     private var pendingByteCount = 0
     private var hasRoom = true
 
-    /// No more bytes than these are on their way to the server's loop.
+    /// The maximum of ``pendingByteCount``.
     private static let maximumPendingByteCount = 256 << 10
 
     init(_ id: UInt64, _ host: IPAddress, _ socket: NIOLoopBound<WebSocketConnection>, on loop: any EventLoop) {

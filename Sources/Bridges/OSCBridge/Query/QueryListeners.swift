@@ -9,7 +9,8 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The WebSockets of OSCQuery: programs that want to know of values and of the tree. It belongs to the bridge's event loop.
+/// The WebSockets of OSCQuery: programs that subscribe to values and changes of the tree. It belongs to the bridge's
+/// event loop.
 final class QueryListeners {
     enum Change: String {
         case added = "PATH_ADDED"
@@ -17,16 +18,16 @@ final class QueryListeners {
     }
 
     private struct Command: Decodable {
-        // The names of OSCQuery.
+        // The keys of OSCQuery.
         let COMMAND: String
         let DATA: String
     }
 
-    /// The most addresses that a program listens to: as many as there can be.
+    /// The maximum number of addresses that a program can listen to: as many as can exist.
     static let mostAddresses = 32_768
 
     private var listeners: [UInt64: QueryListener] = [:]
-    /// How many listen to each address.
+    /// The number of listeners of each address.
     private var counts: [String: Int] = [:]
 
     var count: Int { listeners.count }
@@ -48,12 +49,12 @@ final class QueryListeners {
         for address in listeners.removeValue(forKey: id)?.addresses ?? [] { drop(address) }
     }
 
-    /// Takes what a program sent.
+    /// Handles a message of a program.
     ///
     /// - Parameter isThere: whether an element has that address.
     func receive(_ text: ByteBuffer, from id: UInt64, _ isThere: (String) -> Bool) {
         guard let listener = listeners[id] else { return }
-        // Others are of extensions that HOST_INFO does not name, with data of their own.
+        // Ignores messages of extensions that HOST_INFO does not list; their data have other types.
         guard let command = try? JSONDecoder().decode(Command.self, from: Data(buffer: text)) else { return }
         let address = QueryTree.withoutSlashes(command.DATA)
         switch command.COMMAND {
@@ -74,7 +75,8 @@ final class QueryListeners {
         counts[address] = count > 1 ? count - 1 : nil
     }
 
-    /// - Parameter isMoved: whether the element is moved from there; who listens there is told when it rests.
+    /// - Parameter isMoved: whether a surface on that host moves the element; its listeners receive the value
+    ///   afterwards.
     func tell(_ address: String, _ message: ByteBuffer, isMoved: (IPAddress) -> Bool) {
         guard counts[address] != nil else { return }
         let frame = EncodedFrame(binary: message)
@@ -87,7 +89,7 @@ final class QueryListeners {
         }
     }
 
-    /// - Parameter isKnown: whether the value at which the element rests is what was sent from there.
+    /// - Parameter isKnown: whether the element's final value is the one that was sent from that host.
     func rest(_ address: String, _ host: IPAddress, isKnown: Bool) {
         guard counts[address] != nil else { return }
         for listener in listeners.values where listener.host == host {
@@ -102,7 +104,7 @@ final class QueryListeners {
         }
     }
 
-    /// Tells all that an address is there, or is no more.
+    /// Notifies all programs that an address was added or removed.
     func tell(_ change: Change, _ address: String) {
         guard !listeners.isEmpty else { return }
         let text = JSONText.object([("COMMAND", .string(change.rawValue)), ("DATA", .string(address))]).text
@@ -110,7 +112,7 @@ final class QueryListeners {
         for listener in listeners.values { listener.send(frame) }
     }
 
-    /// Nobody listens to these addresses any more.
+    /// Removes the listeners of these addresses.
     func forget(_ addresses: [String]) {
         for address in addresses where counts.removeValue(forKey: address) != nil {
             for listener in listeners.values {

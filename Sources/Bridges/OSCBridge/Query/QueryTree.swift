@@ -5,13 +5,13 @@ internal import NIOCore
 internal import Support
 internal import WebServer
 
-/// Answers OSCQuery's questions: what addresses there are, with types, ranges, access, units and values.
+/// Answers OSCQuery requests: the addresses with their types, ranges, access, units and values.
 ///
-/// A tree of thousands of elements has megabytes, so it is written apart from the bridge's event loop.
+/// A tree of thousands of elements has megabytes, so it is encoded off the bridge's event loop.
 ///
 /// Attributes and their meaning are those of the OSCQuery proposal, 1.0 (github.com/Vidvox/OSCQueryProposal).
 struct QueryTree: Sendable {
-    /// A service, as it was when somebody asked.
+    /// A service at the time of the request.
     struct Service: Sendable {
         let level: String
         let description: String
@@ -43,7 +43,7 @@ struct QueryTree: Sendable {
         guard let query = Self.order.first(where: { $0 == query }) else {
             return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
         }
-        // A node that has no such attribute has nothing to say.
+        // OSCQuery answers 204 if the node has no such attribute.
         guard let value = attribute(query, node) else {
             return WebResponse(status: 204, contentType: Self.contentType, body: ByteBuffer())
         }
@@ -110,7 +110,7 @@ struct QueryTree: Sendable {
         case "FULL_PATH": return .string(element.address)
         case "DESCRIPTION": return .string(definition.name)
         case "TYPE":
-            // Of the two of a switch the one that it is.
+            // Of the two types of a switch, the one of its current value.
             guard definition.type == .bool else { return .string(tags) }
             return .string(service.readings[position].newest == .bool(true) ? "T" : "F")
         case "ACCESS": return .integer((element.reads ? 1 : 0) + (setsElements && element.writes ? 2 : 0))
@@ -121,7 +121,7 @@ struct QueryTree: Sendable {
             }
             guard let range = definition.range else { return nil }
             let (low, high) = (range.lowerBound, range.upperBound)
-            // For each argument.
+            // One entry for each argument.
             return .array(
                 tags.map { _ in .object([("MIN", bound(low, definition)), ("MAX", bound(high, definition))]) })
         case "CLIPMODE": return definition.range == nil ? nil : .array(tags.map { _ in .string("both") })
@@ -136,7 +136,7 @@ struct QueryTree: Sendable {
         .number(element.type.text(of: number))
     }
 
-    /// `null` where a value is not known, or JSON has none.
+    /// Returns `null` for an unknown value, or one that JSON cannot represent.
     private func values(_ value: ElementValue?, count: Int) -> [JSONText] {
         guard let value else { return [JSONText](repeating: .null, count: count) }
         func number(_ number: some BinaryFloatingPoint & LosslessStringConvertible) -> JSONText {
@@ -151,14 +151,14 @@ struct QueryTree: Sendable {
         }
     }
 
-    /// An address without slashes at its end, with which some programs mean the same.
+    /// Returns an address without trailing slashes, which some programs add.
     static func withoutSlashes(_ path: String) -> String {
         var path = Substring(path)
         while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
         return String(path)
     }
 
-    /// A path without its percent signs, which no address has; `nil` if they are wrong.
+    /// Decodes percent escapes, which no address contains; `nil` if they are invalid.
     static func decoded(_ path: String) -> String? {
         let parts = path.utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         var bytes = Array(parts[0])
@@ -172,7 +172,7 @@ struct QueryTree: Sendable {
 }
 
 extension BridgeCore {
-    /// What is at an address: a copy as of now, which costs little.
+    /// Returns the node at an address: a copy of the current state, which is cheap.
     func node(at path: String) -> QueryTree.Node? {
         if path == "/" { return .root(services.values.map { QueryTree.Service($0) }) }
         if let place = addresses[path] { return .element(QueryTree.Service(place.service), place.position) }

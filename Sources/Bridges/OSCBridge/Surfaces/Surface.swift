@@ -2,7 +2,7 @@ import Elemental
 internal import NIOCore
 internal import Support
 
-/// Somebody who is sent values: it sent something lately, or was named. It belongs to the bridge's event loop.
+/// A receiver of values: it sent something recently, or the user named it. It belongs to the bridge's event loop.
 final class Surface {
     typealias ID = SocketAddress
 
@@ -11,49 +11,49 @@ final class Surface {
         let id: Int8
     }
 
-    /// An element that the surface moves. It is not told of it until it rests.
+    /// An element that the surface moves. It does not receive the element's values until the movement ends.
     struct Motion {
-        /// What it sent last; `nil` if another socket of its host sent it.
+        /// The value that it sent last; `nil` if another socket of its host sent it.
         var value: ElementValue?
-        /// When it will have rested.
+        /// When the movement ends unless another value comes.
         var end: NIODeadline
-        /// Whether there was something to tell.
+        /// Whether it missed a value.
         var hasMissed = false
     }
 
-    /// How far it is known that somebody is at its address, which anybody can make up.
+    /// How certain it is that the surface is at its address, since the sender of a datagram can be forged.
     enum Proof: Int {
-        /// One datagram came. It is answered, and told of nothing else.
+        /// One datagram came. It is answered, but the surface receives nothing else.
         case none
-        /// Another one came after it was sent something.
+        /// Another one came after the surface was sent something.
         case answered
-        /// It has set an element, or is on this machine.
+        /// It has set an element, was named by the user, or is on this machine.
         case set
     }
 
-    /// How long after its last message a surface still moves an element.
+    /// How long after the last message a movement ends.
     static let restTime = TimeAmount.milliseconds(400)
-    /// How much longer it takes to rest while the service has not answered.
+    /// How much longer a movement lasts while the service has not answered.
     static let answerTime = TimeAmount.milliseconds(100)
-    /// The sender's address of a datagram may be made up. An address that only sent is sent this many times the bytes that
-    /// came from it, and this many bytes a second.
+    /// Limits what is sent to an address that may be forged: this many times the bytes that came from it, and in
+    /// addition ``bytesPerSecond``.
     static let multiple = 16
     static let bytesPerSecond = 1024
     private static let mostBytes = 64 << 10
 
-    /// No more elements are taken to be moving at the same time.
+    /// The maximum number of elements that a surface moves at the same time.
     static let mostMotions = 256
 
     let address: SocketAddress
-    /// Where it runs; `nil` if that has no address.
+    /// The surface's host; `nil` if the address has none.
     let host: IPAddress?
     var channel: any Channel
-    /// Whether it was named, and is never forgotten.
+    /// Whether the user named it. It is never evicted then.
     let isNamed: Bool
     var lastHeard: NIODeadline
     var proof: Proof
     var wasSent = false
-    /// The bytes that it may be sent while nothing but datagrams has come from its address.
+    /// The bytes that it may be sent while its address may be forged.
     var allowance: TokenBucket
     var motions: [ElementKey: Motion] = [:]
     var wasToldInvalid = false
@@ -70,9 +70,9 @@ final class Surface {
     }
 
     var name: String { address.text }
-    /// Whether nobody can have made its address up.
+    /// Whether its address cannot be forged.
     var isCertain: Bool { isNamed || host?.isLoopback == true }
 
-    /// - Returns: whether the surface moves the element; then it is told of it when the element rests.
+    /// - Returns: whether the surface moves the element. It then receives the value after the movement.
     func misses(_ key: ElementKey) -> Bool { (motions[key]?.hasMissed = true) != nil }
 }

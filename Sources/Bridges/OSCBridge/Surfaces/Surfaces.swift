@@ -2,19 +2,19 @@ import Elemental
 internal import NIOCore
 internal import Support
 
-/// The surfaces that are sent values: those that sent something recently, and those that the user named.
-/// It belongs to the bridge's event loop.
+/// The surfaces that receive values: those that sent something recently, and those that the user named. It belongs to
+/// the bridge's event loop.
 final class Surfaces {
-    /// Called when a surface is told of values from now on.
+    /// Called when a surface starts to receive values.
     var onKnown: (Surface) -> Void = { _ in }
 
-    /// Called when an element rests that a surface moved, if the surface was not told of a value meanwhile.
+    /// Called when a surface's movement of an element has ended and it missed a value in the meantime.
     var onRest: (Surface, Surface.ElementKey, Surface.Motion) -> Void = { _, _, _ in }
 
-    /// Whether the service has not said yet what became of an element's value that a surface set.
+    /// Whether the service has not yet answered a surface's value of an element.
     var isUnderWay: (Surface.ElementKey) -> Bool = { _ in false }
 
-    /// Whether a program of a host is connected over TCP, so that the host has asked for values.
+    /// Whether a program of a host is connected over TCP, which proves that the host has asked for values.
     var isConnected: (IPAddress) -> Bool = { _ in false }
 
     private let loop: any EventLoop
@@ -22,13 +22,14 @@ final class Surfaces {
     private var all: [Surface.ID: Surface] = [:]
     private var unflushed: [any Channel] = []
 
-    /// The most surfaces of each ``Surface/Proof`` that are remembered besides those that were named: the one that was
-    /// silent for longest goes. So those that somebody makes up do not drive out those that have set something.
+    /// The maximum number of surfaces of each ``Surface/Proof``, not counting those that the user named. The one that
+    /// has sent nothing for the longest time is evicted. Forged addresses therefore cannot evict surfaces that have set
+    /// something.
     static let most = 32
-    /// How long a surface that sends nothing is told of values.
+    /// How long a surface receives values after its last message.
     static let time = TimeAmount.minutes(2)
 
-    /// - Parameter networks: those whose surfaces are heard besides this machine's.
+    /// - Parameter networks: the accepted networks besides this machine.
     init(_ networks: [IPNetwork], on loop: any EventLoop) {
         self.networks = networks
         self.loop = loop
@@ -41,13 +42,13 @@ final class Surfaces {
 
     subscript(_ address: SocketAddress) -> Surface? { all[address] }
 
-    /// Whether somebody may send, and be sent something.
+    /// Returns whether an address may send and receive.
     func admits(_ address: SocketAddress) -> Bool {
         guard let host = IPAddress(address) else { return false }
         return host.isLoopback || networks.contains { $0.contains(host) }
     }
 
-    /// The surface at an address, from which so many bytes came.
+    /// Returns the surface at an address, from which this many bytes came.
     func surface(at address: SocketAddress, _ channel: any Channel, byteCount: Int) -> Surface {
         if let surface = all[address] {
             surface.lastHeard = loop.now
@@ -62,7 +63,7 @@ final class Surfaces {
         return surface
     }
 
-    /// A surface has shown that it is there.
+    /// Raises the proof of a surface's address.
     func note(_ proof: Surface.Proof, of surface: Surface) {
         guard proof.rawValue > surface.proof.rawValue else { return }
         let isNew = surface.proof == .none
@@ -84,7 +85,7 @@ final class Surfaces {
         all[address] = Surface(address, channel, isNamed: true, at: loop.now)
     }
 
-    /// A socket was opened in place of one that was closed.
+    /// Replaces a closed socket by a new one.
     func use(_ channel: any Channel) {
         for surface in all.values where surface.address.protocol == channel.localAddress?.protocol {
             surface.channel = channel
@@ -99,7 +100,7 @@ final class Surfaces {
 
     func removeAll() { all = [:] }
 
-    /// Writes an element's message to all surfaces that are known to be there, apart from those that move the element.
+    /// Writes an element's message to all surfaces whose address is confirmed, except those that move the element.
     /// ``flush()`` follows.
     func write(_ message: ByteBuffer, of key: Surface.ElementKey) {
         for surface in all.values where surface.proof != .none {
@@ -107,14 +108,14 @@ final class Surfaces {
         }
     }
 
-    /// Writes an element's message to a surface, or has it told of the element later if it was sent as much as it may be.
-    /// ``flush()`` follows.
+    /// Writes an element's message to a surface, or postpones it if the surface's allowance is used up. ``flush()``
+    /// follows.
     func write(_ message: ByteBuffer, of key: Surface.ElementKey, to surface: Surface) {
         guard mayWrite(message.readableBytes, to: surface) else { return postpone(key, of: surface) }
         surface.wasSent = true
         let envelope = AddressedEnvelope(remoteAddress: surface.address, data: message)
         surface.channel.pipeline.syncOperations.write(NIOAny(envelope), promise: nil)
-        // There are two at most.
+        // There are at most two.
         if !unflushed.contains(where: { $0 === surface.channel }) { unflushed.append(surface.channel) }
     }
 
@@ -123,8 +124,8 @@ final class Surfaces {
             || surface.allowance.take(byteCount, at: loop.now)
     }
 
-    /// A surface is told the element's newest value later, as if it moved the element until then: the later the more there
-    /// is to tell.
+    /// Sends the element's newest value later, as if the surface moved the element until then. The delay grows with the
+    /// number of postponed elements.
     private func postpone(_ key: Surface.ElementKey, of surface: Surface) {
         moves(surface, key, nil, until: loop.now + Surface.restTime * Int64(1 + surface.motions.count / 8))
         _ = surface.misses(key)
@@ -135,7 +136,8 @@ final class Surfaces {
         unflushed.removeAll(keepingCapacity: true)
     }
 
-    /// A surface moves an element: it and what was named on its host are not told of it until it rests.
+    /// Records that a surface moves an element. The surface, and those named on its host, do not receive its values
+    /// meanwhile.
     func noteMotion(of key: Surface.ElementKey, to value: ElementValue, by mover: Surface) {
         moves(mover, key, value, until: loop.now + Surface.restTime)
         for surface in all.values where surface.isNamed && surface !== mover {
@@ -143,7 +145,8 @@ final class Surfaces {
         }
     }
 
-    /// Whether a surface of another machine moves an element. What else runs there is the same surface, very likely.
+    /// Returns whether a surface on another machine moves an element. Other programs there very likely belong to the
+    /// same surface.
     func isMoved(_ key: Surface.ElementKey, by host: IPAddress) -> Bool {
         !host.isLoopback && all.values.contains { $0.host == host && $0.motions[key] != nil }
     }
@@ -165,7 +168,7 @@ final class Surfaces {
             guard let self, let surface, let motion = surface.motions[key] else { return }
             let now = loop.now
             if motion.end > now { return wait(for: key, of: surface, until: motion.end) }
-            // What the element was before its value arrives would move the fader back.
+            // An older value, sent before the service has handled the surface's own, would move the fader back.
             if isUnderWay(key) { return wait(for: key, of: surface, until: now + Surface.answerTime) }
             surface.motions[key] = nil
             if motion.hasMissed, all[surface.address] === surface { onRest(surface, key, motion) }

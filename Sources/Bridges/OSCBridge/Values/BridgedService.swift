@@ -4,16 +4,16 @@ internal import OSC
 
 typealias BridgedService = ElementalFollowing.BridgedService<OSCElement, OSCElement.Reading, OSCService>
 
-/// What the bridge knows of a service besides its elements.
+/// The bridge's state of a service besides its elements.
 struct OSCService {
-    /// Unlike that of any other service of the bridge, earlier ones too.
+    /// Unique among all services of the bridge, including earlier ones.
     let number: UInt64
     /// The first level of its addresses.
     let level: String
 }
 
 extension BridgedService {
-    /// - Returns: the elements before, if it has others now.
+    /// - Returns: the earlier elements, if the catalogue has changed.
     func connect(
         _ device: ElementalDevice, _ catalogue: ElementCatalogue, names: [String: String]
     ) -> [OSCElement]? {
@@ -37,12 +37,12 @@ extension BridgedService {
 struct OSCElement: BridgedElement {
     let definition: ElementDefinition
     let address: String
-    /// The last level of that.
+    /// The address's last level.
     let level: String
 
     struct Reading: Sendable {
         var newest: ElementValue?
-        /// Problems that were told, each once until it is over.
+        /// Problems that were reported since the service was connected.
         var told: Set<String> = []
     }
 }

@@ -12,7 +12,7 @@ internal import struct Foundation.Data
 #endif
 
 extension ElementDefinition {
-    /// The type tags of the element's values, as OSCQuery tells them. Of a switch either `T` or `F` comes.
+    /// The OSCQuery type tags of the element's values. For a switch, `T` stands for both `T` and `F`.
     var oscTypeTags: String {
         switch type {
         case .int8, .uint8, .int16, .uint16, .int32: "i"
@@ -29,7 +29,7 @@ extension ElementDefinition {
         }
     }
 
-    /// Whether all values of an integer have 32 bits.
+    /// Whether all values of an integer fit into 32 bits.
     private var isSmall: Bool {
         guard let range else { return false }
         return range.lowerBound >= Double(Int32.min) && range.upperBound <= Double(Int32.max)
@@ -41,7 +41,7 @@ extension ElementDefinition {
         switch value.plainForm {
         case .integer(let digits):
             if oscTypeTags == "i", let number = Int32(digits) { return [.int32(number)] }
-            // The largest numbers have no type of their own in OSC: as text they keep their digits.
+            // OSC has no unsigned 64-bit type: a string keeps all digits of the largest numbers.
             return [Int64(digits).map { .int64($0) } ?? .string(digits)]
         case .float(let number): return [.float(number)]
         case .double(let number): return [.double(number)]
@@ -55,8 +55,8 @@ extension ElementDefinition {
         }
     }
 
-    /// Surfaces send `f` for nearly everything, so what is meant follows from the element's type: numbers of any type
-    /// are taken, rounded where the element has whole ones, and moved to the nearest that its type and range have.
+    /// Converts arguments to the element's type, because surfaces send `f` for nearly everything. Numbers of any type
+    /// are accepted, rounded for integer elements, and clamped to the element's type and range.
     func value(oscArguments arguments: [OSCArgument]) throws(ElementalError) -> ElementValue {
         var arguments = arguments
         if arguments.count == 1, case .array(let elements) = arguments[0] { arguments = elements }
@@ -162,7 +162,7 @@ extension ElementDefinition {
         return single(try double(argument))
     }
 
-    /// The nearest float: not infinity, unless the number is infinite.
+    /// Returns the nearest float, which is finite unless the number is infinite.
     private func single(_ number: Double) -> Float {
         let nearest = Float(number)
         guard nearest.isInfinite, number.isFinite else { return nearest }
@@ -180,7 +180,7 @@ extension ElementDefinition {
         guard !number.isNaN else { throw ElementalError(.invalidValue, "the value is not a number") }
         let inside = min(max(number, range.lowerBound), range.upperBound)
         guard type != .double else { return inside }
-        // A float's bound may be less or more than the double that stands for it in the range.
+        // The float nearest to a bound of the range may be below or above it.
         let rounded = Float(inside)
         if Double(rounded) > range.upperBound { return Double(rounded.nextDown) }
         if Double(rounded) < range.lowerBound { return Double(rounded.nextUp) }

@@ -2,14 +2,14 @@ internal import NIOCore
 import NIOHTTP1
 internal import Support
 
-/// Which requests a server answers, by the host that they ask for and the page that they come from. Of every request,
-/// also those for WebSockets.
+/// Decides which requests a server answers, by the requested host and the page that sends them. It checks every
+/// request, including those for WebSockets.
 ///
-/// A page whose name leads to this machine (DNS rebinding) has an Origin equal to its Host: it is the list of hosts that
-/// keeps it out. Browsers send Sec-Fetch-Site only to loopback and https, so it is not relied on.
+/// A page whose domain name resolves to this machine (DNS rebinding) has an Origin equal to its Host: only the list of
+/// hosts keeps it out. Browsers send Sec-Fetch-Site only to loopback and https, so the rules do not rely on it.
 struct AccessRules {
     private let scheme: String
-    /// The server's; `nil` before it listens.
+    /// The server's port; `nil` before it listens.
     private var port: Int?
     private var hosts: Set<WebHost>
     private let publicOrigin: WebOrigin?
@@ -33,10 +33,10 @@ struct AccessRules {
         if address.isWildcard { own = OwnAddresses() } else { hosts.insert(.address(address)) }
     }
 
-    /// - Parameter isForPage: whether only the server's own page, or a program, has a reason to ask for this.
+    /// - Parameter isForPage: whether only the server's own page or a program has a reason to request this.
     mutating func refusal(of head: HTTPRequestHead, isForPage: Bool, at now: NIODeadline) -> WebResponse? {
         let asked = head.headers["host"]
-        // Every browser sends one, whatever page it comes from.
+        // Every browser sends a Host, so this request comes from no page.
         if acceptsNoHost, asked.isEmpty, head.headers["origin"].isEmpty { return nil }
         guard asked.count == 1, let authority = WebAuthority(asked[0][...]) else {
             return WebResponse(status: 400, "The request has no valid Host.")
@@ -71,8 +71,8 @@ struct AccessRules {
     }
 }
 
-/// The addresses of this machine's interfaces. They change, so they are looked up again for one that is not known, at
-/// most once a second.
+/// The addresses of this machine's interfaces. They can change, so an unknown address causes another look-up, at most
+/// once a second.
 struct OwnAddresses {
     private var known: Set<IPAddress> = []
     private var nextLook = NIODeadline.uptimeNanoseconds(0)

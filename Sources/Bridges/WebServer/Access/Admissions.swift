@@ -1,6 +1,6 @@
 internal import Support
 
-/// How many connections there are from each client, and whether another is allowed. No sockets.
+/// Counts the connections of each client, and decides whether another one is allowed. It has no sockets.
 struct Admissions {
     private let limits: WebServerLimits
     private var clients: [IPAddress: Int] = [:]
@@ -9,7 +9,7 @@ struct Admissions {
 
     init(_ limits: WebServerLimits) { self.limits = limits }
 
-    /// The clients that have connections, besides this machine.
+    /// The number of clients with connections, besides this machine.
     var clientCount: Int { clients.count }
 
     mutating func admit(_ host: IPAddress) -> Bool {

@@ -5,11 +5,12 @@ package enum TokenVerdict: Sendable {
     case accepted
     /// Wrong or missing.
     case wrong
-    /// There were too many wrong ones from there: it was not looked at.
+    /// The client has sent too many wrong tokens: this one was not checked.
     case tooMany
 }
 
-/// Compares tokens with the server's, and stops to do so for a host that guesses. Takes times. No timers.
+/// Compares tokens with the server's, and stops for a host that guesses. The caller passes the time; there are no
+/// timers.
 struct TokenGuard {
     static let maximumHosts = 1024
 
@@ -36,7 +37,7 @@ struct TokenGuard {
                 return .tooMany
             }
         }
-        // No guess, but somebody who does not know that one is needed.
+        // A missing token is not a guess: the client does not know that one is required.
         guard let given else { return .wrong }
         if Self.areEqual(Array(given.utf8), token) { return .accepted }
         if wrong[host] == nil, wrong.count >= Self.maximumHosts {
@@ -47,7 +48,7 @@ struct TokenGuard {
         return .wrong
     }
 
-    /// Whether they are equal, in a time that depends on their lengths alone.
+    /// Returns whether two tokens are equal, in a time that depends only on their lengths.
     private static func areEqual(_ given: [UInt8], _ token: [UInt8]) -> Bool {
         guard given.count == token.count else { return false }
         return zip(given, token).reduce(0 as UInt8) { $0 | $1.0 ^ $1.1 } == 0

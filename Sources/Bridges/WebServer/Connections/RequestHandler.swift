@@ -4,7 +4,7 @@ import NIOSSL
 import NIOWebSocket
 internal import Support
 
-/// Answers the requests of one connection in their order, each when the answer before has room.
+/// Answers the requests of one connection in order, each when there is room for its answer.
 final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundIn = ByteBuffer
@@ -12,18 +12,18 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     private enum Item {
         case request(HTTPRequestHead)
-        /// The connection is closed after this answer.
+        /// The connection closes after this answer.
         case refusal(WebResponse)
     }
 
-    /// What the connection waits for, and for how long at most.
+    /// What the connection waits for. It determines the time limit.
     private enum Phase {
         case head, idle, answer, sending, lingering, nothing
     }
 
     private let core: ServerCore
     private let host: IPAddress
-    /// Whether there were too many connections before this one: it is only told so.
+    /// Whether the connection exceeds the limit: it is answered with 503 and closed.
     private let isOneTooMany: Bool
     private var context: ChannelHandlerContext?
 
@@ -34,13 +34,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var unparsed = 0
     /// Whether a head was completed by the bytes that are being parsed.
     private var hasParsedHead = false
-    /// Whether no further request is taken.
+    /// Whether no further request is accepted.
     private var hasLast = false
     private var answering: (number: UInt64, head: HTTPRequestHead, task: Task<Void, Never>)?
     private var lastNumber: UInt64 = 0
-    /// Answers that the system has not taken completely.
+    /// The number of answers that are not completely passed to the system.
     private var unsent = 0
-    /// Whether the last answer has been written: what arrives is thrown away.
+    /// Whether the last answer has been written: further input is discarded.
     private var isClosing = false
     private var isReadHeld = false
     private var phase = Phase.nothing
@@ -87,7 +87,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         timer = nil
     }
 
-    /// Closes the connection, after the answer that is being made or sent.
+    /// Closes the connection, after the current answer if there is one.
     func stop() {
         waiting.removeAll()
         hasLast = true
@@ -107,7 +107,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: - Receiving
 
-    /// - Returns: whether they are to be parsed.
+    /// - Returns: whether to parse the bytes.
     func bytesArrive(_ count: Int) -> Bool {
         guard !hasLast else { return false }
         unparsed += count
@@ -129,7 +129,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             hasParsedHead = true
             guard head.byteCount <= core.limits.maximumHeadBytes else { return refuse(Self.tooLarge) }
             self.head = head
-            // Answered before the body comes, which is thrown away.
+            // Answers before the body arrives, which is discarded.
             if head.hasBody { take(head) }
         case .body: break
         case .end:
@@ -148,7 +148,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         proceed()
     }
 
-    /// Closes the connection with an answer, after those before.
+    /// Closes the connection with an answer, after the earlier ones.
     private func refuse(_ response: WebResponse) {
         if case .refusal = waiting.last { return }
         guard !isClosing else { return }
@@ -157,7 +157,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         proceed()
     }
 
-    /// Nothing is read while requests wait, so that a client cannot have more answers made than it takes.
+    /// Does not read while requests wait, so that a client cannot request more answers than it receives.
     func read(context: ChannelHandlerContext) {
         if isHolding { isReadHeld = true } else { context.read() }
     }
@@ -216,9 +216,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         answering = (number, head, task)
     }
 
-    /// - Parameter head: the request; `nil` for one that was not understood.
+    /// - Parameter head: the request; `nil` if it was invalid.
     private func write(_ response: WebResponse, to head: HTTPRequestHead?, _ context: ChannelHandlerContext) {
-        // A stopping server has no further answers.
+        // A server that is stopping accepts no further requests.
         let isLast = head?.isLasting != true || (hasLast && waiting.isEmpty)
         var connection: String? = isLast ? "close" : nil
         if !isLast, head?.version == .http1_0 { connection = "keep-alive" }
@@ -250,13 +250,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         proceed()
     }
 
-    /// Gives the connection to a WebSocket.
+    /// Turns the connection into a WebSocket.
     private func upgrade(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
         guard core.hasRoomForSocket else {
             let busy = WebResponse(status: 503, "Too many WebSockets.", headers: [("Retry-After", "10")])
             return write(busy, to: head, context)
         }
-        // It succeeds or fails at once.
+        // The future is completed at once.
         var headers: HTTPHeaders?
         Self.upgrader.buildUpgradeResponse(
             channel: context.channel, upgradeRequest: head, initialResponseHeaders: [:]
@@ -270,7 +270,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         if isReadHeld { channel.read() }
     }
 
-    /// Only computes the answer's headers.
+    /// Used only to compute the answer's headers.
     private static let upgrader = NIOWebSocketServerUpgrader(
         shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
         upgradePipelineHandler: { channel, _ in channel.eventLoop.makeSucceededVoidFuture() })
@@ -319,8 +319,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// Tells the handler of requests when bytes arrive, in front of the parser, which does not bound the length of a
-/// request's first line, and could be fed for ever by a client that was refused.
+/// Counts the arriving bytes for the request handler, in front of the parser. The parser does not limit the length of a
+/// request's first line, and a refused client could feed it for ever.
 final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer

@@ -2,7 +2,7 @@ internal import NIOCore
 import NIOHTTP1
 internal import Support
 
-/// Decides on requests: every one passes the same rules here before anything is done for it.
+/// Decides on requests. Every request passes the same rules here before any work is done for it.
 struct Router {
     enum Decision {
         case answer(WebResponse)
@@ -91,7 +91,7 @@ struct Router {
         return .upgrade
     }
 
-    /// Whether it is 16 bytes in base64.
+    /// Returns whether a text is 16 bytes in base64.
     private static func isKey(_ text: String) -> Bool {
         text.utf8.count == 24 && text.hasSuffix("==")
             && text.dropLast(2).allSatisfy { $0 == "+" || $0 == "/" || $0.isASCII && ($0.isLetter || $0.isNumber) }
@@ -99,8 +99,8 @@ struct Router {
 }
 
 extension HTTPRequestHead {
-    /// With the path alone where the first line has a whole address. Its host counts then, and not the Host header's
-    /// (RFC 9112, 3.2.2).
+    /// The request with only a path, if its first line has an absolute address. The host of that address replaces the
+    /// Host header (RFC 9112, 3.2.2).
     fileprivate var inOriginForm: HTTPRequestHead {
         guard uri.utf8.first != UInt8(ascii: "/"), headers["host"].count == 1,
             let scheme = ["http://", "https://"].first(where: { uri.prefix($0.count).lowercased() == $0 })
@@ -113,7 +113,7 @@ extension HTTPRequestHead {
         return head
     }
 
-    /// Whether a body follows, which is never read.
+    /// Whether a body follows. It is never read.
     var hasBody: Bool {
         headers.contains(name: "transfer-encoding") || headers["content-length"].contains { $0 != "0" }
     }
@@ -125,7 +125,7 @@ extension HTTPRequestHead {
         headers[canonicalForm: header].contains { $0.lowercased() == word }
     }
 
-    /// Bytes of the head as it arrived, about.
+    /// The approximate size of the received head in bytes.
     var byteCount: Int {
         headers.reduce(uri.utf8.count + 16) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
@@ -140,11 +140,11 @@ extension HTTPRequestHead {
 package struct WebRoutes: Sendable {
     /// Files by path, such as "/" and "/page.js".
     package var files: [String: WebFile] = [:]
-    /// Answers made for each request, by path. Where the server has a token they need it, as a Bearer's.
+    /// Creates the answer to each request, by path. If the server has a token, the request needs it as a bearer token.
     package var generated: [String: @Sendable () async -> WebResponse] = [:]
-    /// Makes the answer for any other path; `nil` for status 404. Where the server has a token it is needed, as above.
+    /// Creates the answer for any other path, with the same rule for tokens; `nil` for status 404.
     package var others: (@Sendable (WebRequest) async -> WebResponse)?
-    /// Where browsers open WebSockets; `nil` without ``onSocket``.
+    /// The path of the WebSocket; ignored without ``onSocket``.
     package var socketPath = "/live"
     /// Called on the server's event loop with each new WebSocket. It sets the connection's handlers.
     package var onSocket: (@Sendable (WebSocketConnection) -> Void)?

@@ -5,7 +5,7 @@ import NIOSSL
 import NIOWebSocket
 internal import Support
 
-/// What a server's connections share. On its event loop only.
+/// The shared state of a server's connections. Used only on its event loop.
 final class ServerCore {
     private static var maximumTurnedAway: Int { 32 }
 
@@ -21,7 +21,7 @@ final class ServerCore {
 
     private var channels: [ObjectIdentifier: (channel: any Channel, requests: RequestHandler)] = [:]
     private var admissions: Admissions
-    /// Connections that are only told that they are too many.
+    /// The number of connections answered with 503 beyond the limit.
     private var turnedAwayCount = 0
     private var sockets: [ObjectIdentifier: WebSocketConnection] = [:]
     private var lastSocket: UInt64 = 0
@@ -52,7 +52,7 @@ final class ServerCore {
 
     // MARK: - Connections
 
-    /// - Throws: if the connection is to be closed at once.
+    /// - Throws: if the caller has to close the connection at once.
     func receive(_ channel: any Channel) throws {
         guard !isStopping else { throw ChannelError.ioOnClosedChannel }
         let host = channel.remoteAddress.flatMap { IPAddress($0) } ?? .unknown
@@ -101,7 +101,7 @@ final class ServerCore {
     }
 
     /// - Parameter completion: called on the event loop, unless the task was cancelled.
-    /// - Returns: `nil` if too many are in the making.
+    /// - Returns: `nil` if too many answers are being computed.
     func compute(
         _ route: @escaping @Sendable () async -> WebResponse, completion: @escaping (WebResponse) -> Void
     ) -> Task<Void, Never>? {
@@ -125,7 +125,7 @@ final class ServerCore {
 
     var hasRoomForSocket: Bool { !isStopping && sockets.count < limits.maximumWebSockets }
 
-    /// Makes a WebSocket of a connection whose request for one has been answered.
+    /// Turns a connection into a WebSocket after its request for one was answered.
     func open(_ channel: any Channel, _ requests: RequestHandler, from host: IPAddress) throws {
         guard channel.isActive, let onSocket = routes.onSocket else { throw ChannelError.ioOnClosedChannel }
         lastSocket += 1
@@ -135,7 +135,7 @@ final class ServerCore {
         try pipeline.addHandlers(ByteToMessageHandler(frames), WebSocketHandler(connection))
         pipeline.removeHandler(try pipeline.handler(type: ArrivalHandler.self), promise: nil)
         pipeline.removeHandler(requests, promise: nil)
-        // The last: it passes on the frames that came with the request.
+        // Must be removed last: it passes on the frames that arrived with the request.
         pipeline.removeHandler(
             try pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self), promise: nil)
         sockets[ObjectIdentifier(channel)] = connection
@@ -143,7 +143,7 @@ final class ServerCore {
         connection.start()
     }
 
-    /// Flushes a connection when this turn of the event loop is over.
+    /// Flushes a connection at the end of this turn of the event loop.
     func flushLater(_ connection: WebSocketConnection) {
         unflushed.append(connection)
         guard unflushed.count == 1 else { return }
@@ -154,7 +154,7 @@ final class ServerCore {
         }
     }
 
-    /// Asks all clients to go.
+    /// Closes all connections in an orderly way.
     func stop() {
         isStopping = true
         for (id, entry) in channels where sockets[id] == nil { entry.requests.stop() }
@@ -166,7 +166,7 @@ final class ServerCore {
         for entry in channels.values { entry.channel.close(promise: nil) }
     }
 
-    /// One line every ten seconds at most, however much is refused.
+    /// Logs at most one line in ten seconds, however much is refused.
     private func warn(
         _ message: Logger.Message, _ host: IPAddress, asked: String? = nil, _ response: WebResponse? = nil
     ) {

@@ -2,16 +2,16 @@ package import NIOCore
 import NIOWebSocket
 package import Support
 
-/// A browser's WebSocket. On the server's event loop only.
+/// A browser's WebSocket. Used only on the server's event loop.
 package final class WebSocketConnection {
     private enum State {
         case open
-        /// A close frame has been sent; the browser's is waited for.
+        /// A close frame has been sent; waits for the browser's.
         case closing
         case closed
     }
 
-    /// Unlike that of any other connection of the server.
+    /// Unique among the connections of the server.
     package let id: UInt64
     package let isEncrypted: Bool
     /// Called with each complete text message, valid UTF-8 of at most ``WebServerLimits/maximumMessageBytes``.
@@ -49,11 +49,12 @@ package final class WebSocketConnection {
     /// Ignores binary messages, which close the connection otherwise.
     package func ignoreBinary() { assembler.ignoresBinary = true }
 
-    /// Whether little enough waits to be sent. Somebody who sends without looking at this fills the connection's bound,
-    /// which ends it.
+    /// Whether there is room to send more. A caller that ignores this fills the connection's maximum backlog, which
+    /// ends the connection.
     package var isWritable: Bool { state == .open && channel.isWritable && !isTLSFull }
 
-    /// Whether the TLS handler keeps so much for the next flush that there is no more room. The channel has not seen it.
+    /// Whether the TLS handler holds so much for the next flush that there is no more room. The channel does not count
+    /// it.
     private var isTLSFull: Bool { isEncrypted && unflushed >= core.limits.outboundHighWatermark }
 
     /// Sends a frame as it is, together with others of the same turn of the event loop. Does nothing once the connection
@@ -63,7 +64,8 @@ package final class WebSocketConnection {
         write(frame)
     }
 
-    /// Closes in an orderly way, with what is being sent before. The reason, for the page, is cut at 123 bytes.
+    /// Closes the connection in an orderly way, after the frames already sent. The reason, for the page, is cut at 123
+    /// bytes.
     package func close(code: UInt16, reason: String) { close(code, reason, isAnswer: false) }
 
     /// - Parameter isAnswer: whether the browser has sent its close frame, so that nothing more will come.
@@ -80,8 +82,8 @@ package final class WebSocketConnection {
         notifyClosed()
     }
 
-    /// What a token that the browser sent is worth; where the server has none, each is accepted. Wrong ones count against
-    /// its host, and after too many none is looked at for a while.
+    /// Checks a token that the browser sent. If the server has none, every token is accepted. Wrong ones count against
+    /// the host; after too many, none is checked for a while.
     package func verdict(on token: String?) -> TokenVerdict { core.check(token, from: host) }
 
     // MARK: - Life
@@ -128,7 +130,7 @@ package final class WebSocketConnection {
         channel.close(promise: nil)
     }
 
-    /// Called when the channel has been closed, and before that when it is about to.
+    /// Called when the channel has closed, or is about to close.
     func end() {
         guard state != .closed else { return }
         let wasOpen = state == .open
@@ -139,7 +141,7 @@ package final class WebSocketConnection {
 
     private func notifyClosed() {
         let onClose = onClose.take()
-        // What they hold may hold this.
+        // The closures may retain this connection.
         (onText, onWritable, unansweredPing) = (nil, nil, nil)
         onClose?()
     }
@@ -168,7 +170,7 @@ package final class WebSocketConnection {
             close(code: 1009, reason: "a message over \(core.limits.maximumMessageBytes) bytes")
         case is NIOWebSocketError:
             close(code: 1002, reason: "an invalid control frame")
-        // After such an error nothing that arrives is a frame, not even the one that answers a close frame.
+        // After such an error no further frame can be decoded, not even the answer to a close frame.
         case is ByteToMessageDecoderError where state == .closing:
             break
         default:
@@ -176,7 +178,7 @@ package final class WebSocketConnection {
         }
     }
 
-    /// A browser that sends pings without reading the answers could otherwise fill the memory with them.
+    /// Limits the memory for a browser that sends pings without reading the answers.
     private func receivePing(_ data: ByteBuffer) {
         if channel.isWritable { write(EncodedFrame(.pong, data)) } else { unansweredPing = data }
     }
@@ -213,12 +215,12 @@ package final class WebSocketConnection {
         let wasTLSFull = isTLSFull
         unflushed = 0
         channel.flush()
-        // The channel does not tell of room that it never knew to be missing.
+        // The channel does not report room in the TLS handler's buffer, which it does not count.
         if wasTLSFull, isWritable { onWritable?() }
     }
 }
 
-/// Gives a connection the frames that arrive. What the connection sends is encoded already.
+/// Passes received frames to a connection. Sent frames are already encoded.
 final class WebSocketHandler: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
 

@@ -3,7 +3,7 @@ import NIOHTTP1
 internal import Support
 
 enum ResponseText {
-    /// What every answer says, so that no other page can embed or read one and no browser takes it for something else.
+    /// Headers of every answer. With them no other page can embed or read an answer, and no browser guesses its type.
     private static let safety = """
         Content-Security-Policy: default-src 'self'; img-src 'self' blob:; frame-ancestors 'none'; base-uri 'none'; \
         form-action 'none'\r
@@ -28,7 +28,7 @@ enum ResponseText {
         return ByteBuffer(string: text + "\r\n")
     }
 
-    /// The answer to a request for a WebSocket.
+    /// Returns the answer to a request for a WebSocket.
     static func switching(_ headers: HTTPHeaders, date: String) -> ByteBuffer {
         var text = statusLine(101) + "Date: \(date)\r\n"
         for (name, value) in headers { text += "\(name): \(value)\r\n" }
@@ -40,7 +40,7 @@ enum ResponseText {
         return "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\n"
     }
 
-    /// The time in the form of RFC 9110, 5.6.7.
+    /// Formats a time as in RFC 9110, 5.6.7.
     static func date(_ time: time_t) -> String {
         var (time, parts) = (time, tm())
         guard gmtime_r(&time, &parts) != nil else { return "Thu, 01 Jan 1970 00:00:00 GMT" }

@@ -5,7 +5,7 @@ enum WebHost: Hashable, Sendable {
     case name(String)
     case address(IPAddress)
 
-    /// - Parameter text: a host as in a URL, an IPv6 address in brackets.
+    /// - Parameter text: a host as in a URL, with brackets around an IPv6 address.
     init?(_ text: Substring) {
         if text.utf8.first == UInt8(ascii: "[") {
             guard text.utf8.last == UInt8(ascii: "]"), text.utf8.contains(UInt8(ascii: ":")),
@@ -22,7 +22,7 @@ enum WebHost: Hashable, Sendable {
 
     init?(_ text: String) { self.init(text[...]) }
 
-    /// - Parameter option: a host as a person writes it; an IPv6 address may have its brackets or not.
+    /// - Parameter option: a host as the user writes it, with or without brackets around an IPv6 address.
     init?(option: String) {
         if option.utf8.contains(UInt8(ascii: ":")), let address = IPAddress(literal: option) {
             self = .address(address)
@@ -40,13 +40,13 @@ enum WebHost: Hashable, Sendable {
     }
 }
 
-/// A host and, unless it is the scheme's default, a port.
+/// A host and a port; `nil` for the scheme's default port.
 struct WebAuthority: Equatable, Sendable {
     let host: WebHost
     let port: Int?
 
-    /// - Parameter text: the value of a Host header, or an origin behind its scheme. Nothing else may be in it: neither
-    ///   a user's name nor spaces nor a path.
+    /// - Parameter text: the value of a Host header, or an origin without its scheme. Anything else in it makes it
+    ///   invalid, such as a user's name, spaces or a path.
     init?(_ text: Substring) {
         guard text.utf8.count <= 300 else { return nil }
         let bytes = text.utf8
@@ -66,13 +66,13 @@ struct WebAuthority: Equatable, Sendable {
     }
 }
 
-/// Where a page comes from: scheme, host and port.
+/// The origin of a page: scheme, host and port.
 package struct WebOrigin: Sendable, CustomStringConvertible {
     package let isSecure: Bool
     private let authority: WebAuthority
     package let description: String
 
-    /// - Parameter text: an address without a path, such as `https://pi.example.org`; a slash may end it.
+    /// - Parameter text: an address without a path, such as `https://pi.example.org`, perhaps with a final slash.
     package init?(_ text: String) {
         let text = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
         guard let scheme = ["https://", "http://"].first(where: { text.prefix($0.count).lowercased() == $0 }),

@@ -2,9 +2,9 @@ package import NIOCore
 internal import Support
 
 package struct WebRequest: Sendable {
-    /// The path as it came, percent signs and all. It begins with a slash.
+    /// The path as it was received, with percent escapes. It begins with a slash.
     package let path: String
-    /// What follows the question mark; `nil` without one.
+    /// The text after the question mark; `nil` without one.
     package let query: String?
 }
 
@@ -18,7 +18,8 @@ package struct WebFile: Sendable {
     package init(contentType: String, bytes: ByteBuffer) {
         self.contentType = contentType
         self.bytes = bytes
-        // It tells versions of the same file apart. Not of the buffer's view, which checks its bounds for each byte.
+        // Distinguishes versions of the same file. Hashes the raw bytes, since the buffer's view checks its bounds for
+        // each byte.
         let hash = bytes.withUnsafeReadableBytes { $0.fnv1a }
         tag = "\"\(String(hash, radix: 16))-\(String(bytes.readableBytes, radix: 16))\""
     }
@@ -36,7 +37,7 @@ package struct WebResponse: Sendable {
         self.body = body
     }
 
-    /// A short text for a person.
+    /// Creates an answer with a short text for the user.
     package init(status: Int, _ text: String, headers: [(name: String, value: String)] = []) {
         self.init(status: status, contentType: "text/plain; charset=utf-8", body: ByteBuffer(string: text + "\n"))
         self.headers = headers

@@ -2,16 +2,17 @@ internal import NIOCore
 import NIOWebSocket
 internal import Support
 
-/// Makes messages of a browser's WebSocket frames (RFC 6455), and says what is wrong with them. No sockets, no timers.
+/// Assembles messages from a browser's WebSocket frames (RFC 6455) and detects errors in them. It has no sockets and no
+/// timers.
 struct MessageAssembler {
     enum Step: Equatable {
         /// Nothing to do, such as for a pong or a part of a message.
         case nothing
         case text(ByteBuffer)
         case ping(ByteBuffer)
-        /// The browser closes; the code is its own, or 1005 if it sent none.
+        /// The browser closes the socket, with its code, or 1005 if it sent none.
         case closed(UInt16)
-        /// The socket has to be closed with this.
+        /// The socket has to be closed with this code and reason.
         case failed(code: UInt16, reason: String)
     }
 
@@ -55,7 +56,7 @@ struct MessageAssembler {
     }
 
     private mutating func add(_ data: ByteBuffer, isLast: Bool) -> Step {
-        // Taken out, so that its bytes are not copied for each fragment.
+        // Taken out of the property, so that its bytes are not copied for each fragment.
         guard var message = partial.take() else { return .failed(code: 1002, reason: "a continuation of nothing") }
         guard message.bytes.readableBytes + data.readableBytes <= maximumBytes else {
             return .failed(code: 1009, reason: "a message over \(maximumBytes) bytes")

@@ -1,17 +1,17 @@
 import ElementalWire
 
-/// What a connection has brought since the main actor looked last: which elements have a new value, and not the values
-/// themselves, of which the device has the newest.
+/// What has arrived on a connection since the main actor last took it: which elements have a new value. The values
+/// themselves stay in the device, which has the newest.
 struct DeviceArrivals: Sendable {
     /// The elements that have a new value.
     var changed = IdentifierSet()
-    /// The elements that are followed now, and may have had a value before.
+    /// The elements that are followed from now on, and may already have a value.
     var first = IdentifierSet()
     var refusals: [Int8: ValueRefusal] = [:]
     var event: DeviceEvent?
     /// Whether the connection was lost, however briefly.
     var wasLost = false
-    /// The attempt to connect whose device is heard. One of an attempt that was given up may still end.
+    /// The attempt to connect whose device is current. The device of an abandoned attempt may still report its end.
     private var attempt = 0
 
     mutating func begin(_ attempt: Int) {

@@ -2,10 +2,10 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What threads put down until the main actor takes it, at most once a display frame.
+/// Collects changes from any thread until the main actor takes them, at most once per display frame.
 ///
-/// The contents are a summary, of which only the newest counts: nothing in it grows with the number of changes. One
-/// notification at most is under way, so that a main actor that is busy or suspended finds one when it goes on.
+/// The contents are a summary of which only the newest state counts: nothing in it grows with the number of changes. At
+/// most one notification is pending, so that a main actor that was busy or suspended gets one when it continues.
 final class Inbox<Contents: Sendable>: Sendable {
     private struct State {
         var contents: Contents
@@ -15,7 +15,7 @@ final class Inbox<Contents: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
-    /// The shortest time between two notifications.
+    /// The minimum time between two notifications.
     private let frame: Duration
     private let clock: InboxClock
 
@@ -44,10 +44,10 @@ final class Inbox<Contents: Sendable>: Sendable {
 
     private func notify() { state.withLock { $0.notify }?() }
 
-    /// Works on the contents, without any effect on when the main actor is notified next. `body` must not call this inbox.
+    /// Reads or changes the contents without any effect on the next notification. `body` must not call this inbox.
     func look<Result>(_ body: (inout Contents) -> Result) -> Result { state.withLock { body(&$0.contents) } }
 
-    /// Takes what there is, when the main actor was notified. `body` must not call this inbox.
+    /// Takes the contents after a notification. `body` must not call this inbox.
     func take<Result>(_ body: (inout Contents) -> Result) -> Result {
         state.withLock { state in
             state.isNotified = false
@@ -57,7 +57,7 @@ final class Inbox<Contents: Sendable>: Sendable {
     }
 }
 
-/// The time of an inbox. Tests move one of their own.
+/// The clock of an inbox, which tests replace.
 struct InboxClock: Sendable {
     let now: @Sendable () -> ContinuousClock.Instant
     let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void

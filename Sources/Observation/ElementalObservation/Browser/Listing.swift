@@ -3,10 +3,10 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// What a browser has found so far, and how the client stands to it.
+/// What a browser has found so far, with the client's relation to each service.
 ///
-/// It is sorted as it grows, off the main actor: a network may be full of services that nobody needs. A browser lists 4096
-/// at most.
+/// It is sorted as it grows, off the main actor, because a network may have many services that the program does not
+/// need. A browser lists at most 4096.
 struct Listing: Sendable {
     private var entries: [(place: SortingPlace, service: ObservedService)] = []
     private var trusted: TrustedServices?
@@ -23,7 +23,7 @@ struct Listing: Sendable {
         case .gone(let service, let name):
             let (index, isListed) = find(SortingPlace(name: name, service: service))
             if isListed { entries.remove(at: index) }
-        // It is not there for a program until it can be resolved.
+        // A program cannot use a service that cannot be resolved.
         case .failed, .unresolved: break
         }
     }
@@ -32,7 +32,7 @@ struct Listing: Sendable {
         ObservedService(service, trusted?.standing(to: service) ?? .none)
     }
 
-    /// Where it is listed, or belongs.
+    /// Returns the index of a place, or where to insert it.
     private func find(_ place: SortingPlace) -> (index: Int, isListed: Bool) {
         var (low, high) = (0, entries.count)
         while low < high {
@@ -51,7 +51,7 @@ struct Listing: Sendable {
 }
 
 extension Listing {
-    /// How long after the store of trusted services has changed that is seen at the latest.
+    /// The maximum delay after which a change of the store of trusted services is seen.
     private static let trustInterval = Duration.seconds(1)
 
     static func follow(_ browser: ElementalBrowser, _ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
@@ -67,7 +67,7 @@ extension Listing {
                 }
             }
         } catch {
-            // The name is not that of a service.
+            // The service name is invalid.
             inbox.put { $0.failure = error }
         }
         await trust
@@ -76,7 +76,7 @@ extension Listing {
     private static func follow(_ trusted: TrustedServices?, _ inbox: Inbox<Listing>) async {
         guard var trusted else { return }
         while !Task.isCancelled {
-            // Nobody is trusted by a store that cannot be read: then what was read last stands, and connecting tells why.
+            // If the store cannot be read, the last content stays in use, and connecting reports the error.
             if (try? await trusted.update()) == true { inbox.put { $0.trust(trusted) } }
             await Delay.wait(trustInterval)
         }

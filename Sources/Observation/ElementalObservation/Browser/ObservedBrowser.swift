@@ -1,13 +1,13 @@
 import Support
 
-/// The services on the network as a list that a view can show, which fills by itself.
+/// The services on the network as a list for a view, which updates by itself.
 ///
 /// ```swift
 /// @State private var lamps = ObservedBrowser("lamp")
 /// …
 /// List(lamps.services) { lamp in Text(lamp.name) }
 /// ```
-/// It browses from the first time that the list is read until it is released.
+/// It browses from the first read of the list until it is released.
 @MainActor
 @Observable
 public final class ObservedBrowser {
@@ -21,12 +21,12 @@ public final class ObservedBrowser {
     /// Browses until the list is released, whose `deinit` may run on any thread.
     @ObservationIgnored private let task = Locked<Task<Void, Never>?>(nil)
 
-    /// A list of the services of one name, such as `lamp`, or of all element services of this framework.
+    /// Creates a list of the services of one name, such as `lamp`, or of all element services of this framework.
     ///
     /// - Parameters:
     ///   - service: the services' name; `nil` for all.
-    ///   - security: the client's identity and trusted services, by which ``ObservedService/state`` says what is paired.
-    ///   - pace: how often the list changes at most: see ``ObservationPace/frame``.
+    ///   - security: the client's identity and trusted services, which determine ``ObservedService/state``.
+    ///   - pace: the minimum time between changes of the list: see ``ObservationPace/frame``.
     public init(
         _ service: String? = nil, security: ClientSecurity = .automatic, pace: ObservationPace = ObservationPace()
     ) {
@@ -46,8 +46,8 @@ public final class ObservedBrowser {
         return currentServices
     }
 
-    /// Why browsing does not work at present, most often because the system's Zeroconf is not available to the program; `nil`
-    /// when it works, and from the next service on. It is tried again by itself, unless ``service`` is no service's name.
+    /// Why browsing fails at present, usually because the system's Zeroconf is not available to the program; `nil` when
+    /// it works, and from the next found service on. Browsing retries by itself, unless ``service`` is an invalid name.
     public var failure: ElementalError? {
         begin()
         return currentFailure

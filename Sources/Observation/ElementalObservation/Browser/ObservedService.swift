@@ -3,7 +3,7 @@ import ElementalWire
 /// A service in a model's list.
 @dynamicMemberLookup
 public struct ObservedService: Sendable, Hashable, Identifiable {
-    /// What identifies a service as long as it is listed, however its address changes.
+    /// Identifies a service while it is listed, even if its address changes.
     public struct ID: Sendable, Hashable {
         /// The service's name, such as `lamp`.
         public let service: String
@@ -11,31 +11,31 @@ public struct ObservedService: Sendable, Hashable, Identifiable {
         public let name: String
     }
 
-    /// What a client has to do to use a service, as far as the service says: anyone on the network can publish that, and
-    /// only a connection proves it. More may be added; give a `switch` a default.
+    /// What a client has to do to use a service, according to the service's announcement. Anyone on the network can
+    /// publish one, and only a connection proves it. Cases may be added; give a `switch` a default.
     public enum State: Sendable, Hashable {
-        /// It serves everybody.
+        /// It serves every client.
         case open
-        /// It has this client's own identity, as the programs of one user have, and needs no pairing.
+        /// It has this client's own identity, as other programs of the same user do, and needs no pairing.
         case own
         /// It is paired with this client, in this role; `nil` for a role of a newer version.
         case paired(Role?)
-        /// Everybody may read; to set elements, a client has to be paired.
+        /// Every client can read; to set elements, a client has to be paired.
         case needsPairingToControl
         /// A client has to be paired.
         case needsPairing
-        /// It is paired with this client, and says that it has another key: it was set up anew, or is another one under its
-        /// name. It is not connected to.
+        /// It is paired with this client, but announces another key: it was set up again, or another service has its
+        /// name. Connecting fails.
         case keyChanged
-        /// It is paired with this client, and says that it offers no encryption. It is not connected to.
+        /// It is paired with this client, but announces no encryption. Connecting fails.
         case keyMissing
-        /// It requires something that this version does not know.
+        /// It requires something that this version does not support.
         case unknown
     }
 
-    /// What the browser found.
+    /// The discovered service.
     public let discovered: DiscoveredService
-    /// What a client has to do to use it.
+    /// What a client has to do to use the service.
     public let state: State
 
     init(_ discovered: DiscoveredService, _ standing: ServiceStanding) {
@@ -56,32 +56,32 @@ public struct ObservedService: Sendable, Hashable, Identifiable {
             }
     }
 
-    /// What identifies the service in a list.
+    /// The service's identity in a list.
     public var id: ID { ID(service: discovered.service, name: discovered.name) }
 
-    /// The members of what the browser found, such as `name`.
+    /// Returns a member of the discovered service, such as `name`.
     public subscript<Value>(dynamicMember keyPath: KeyPath<DiscoveredService, Value>) -> Value {
         discovered[keyPath: keyPath]
     }
 }
 
 extension ObservedService: Comparable {
-    /// By name as a person sorts: regardless of case, and with numbers in order of size; then by the service's name.
+    /// Orders by name, ignoring case and with numbers by size, then by the service's name.
     public static func < (a: ObservedService, b: ObservedService) -> Bool {
         SortingPlace(name: a.name, service: a.service) < SortingPlace(name: b.name, service: b.service)
     }
 }
 
-/// Where a service is in a list: by name as people sort, then by the name as it is, and by the service's name. No two
-/// services have the same.
+/// The position of a service in a list: by natural order of the name, then by the exact name, then by the service's
+/// name. It is unique to a service.
 struct SortingPlace: Comparable {
     private enum Part: Comparable {
-        // Numbers come before texts. One that is too large for an integer is compared by its digits.
+        // Numbers come before texts. They are compared by their digits, since they may be too large for an integer.
         case number(digitCount: Int, String)
         case text(String)
     }
 
-    /// The name as people sort it: "rover 2" before "Rover 10".
+    /// The name in natural order: "rover 2" before "Rover 10".
     private var parts: [Part] = []
     private let name: String
     private let service: String

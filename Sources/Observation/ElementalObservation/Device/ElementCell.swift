@@ -1,43 +1,43 @@
 import ElementalWire
 import Observation
 
-/// One element as views see it. A view that reads a cell is invalidated by changes of that cell only.
+/// One element for views. A view that reads a cell is invalidated only by changes of that cell.
 ///
-/// Two values compete: the one that the service said last, and the one that the user has written. The user's is shown from
-/// the moment of writing until the service has said something else while nobody moves the control any more, or refuses it.
+/// Two values compete: the service's newest and the user's. The user's value is shown from the moment of writing until
+/// the service refuses it, or sends another one after the control has stopped moving.
 @MainActor
 final class ElementCell: Observable {
-    /// What has become of the user's value.
+    /// The state of the user's value.
     private enum Phase {
-        /// It has yet to be sent.
+        /// It is not sent yet.
         case unsent
-        /// It was sent, and the service has not dealt with it yet.
+        /// It was sent, and the service has not handled it yet.
         case inFlight
-        /// The service has dealt with it, but the control may still be moving.
+        /// The service has handled it, but the control may still be moving.
         case moving
-        /// The control rests: what the service says is shown.
+        /// The control rests: the service's value is shown.
         case resting
     }
 
     private(set) var definition: ElementDefinition
     var isFollowed = false
-    /// The place of the user's value among all that were written.
+    /// The number of the user's newest write among all elements' writes.
     private(set) var writeNumber = 0
     private let registrar = ObservationRegistrar()
     private var said: ElementValue?
-    /// What the user wrote and the service took without saying anything since then.
+    /// The user's value that the service has accepted without sending a value since.
     private var taken: ElementValue?
-    /// What the user wrote, until the control rests.
+    /// The user's value, until the control rests.
     private var own: ElementValue?
     private var phase = Phase.resting
-    /// What was sent and the service has not dealt with yet; `nil` also once it is refused.
+    /// The value that the service has not handled yet; `nil` also after a refusal.
     private var sent: ElementValue?
-    /// Whether the service has said something since the last value was sent.
+    /// Whether the service has sent a value since the last value was sent to it.
     private var hasNews = false
     private var moved = ContinuousClock.now
     private var shown: ElementValue?
     private var lastFailure: WriteFailure?
-    /// The shown value as the type that a view reads, if that took decoding.
+    /// The shown value in the type that a view reads, if that required decoding.
     private var decoded: (any Sendable)?
 
     init(_ definition: ElementDefinition, _ said: ElementValue?) {
@@ -53,7 +53,7 @@ final class ElementCell: Observable {
         return shown
     }
 
-    /// The value as a type whose form is not the wire's, decoded once.
+    /// Returns the value as a type that is not a wire type, decoded once.
     func decodedValue<Value: ElementRepresentable>(as type: Value.Type) -> Value? {
         guard let value else { return nil }
         if let known = decoded as? Value { return known }
@@ -81,7 +81,7 @@ final class ElementCell: Observable {
         registrar.withMutation(of: self, keyPath: \.failure) { lastFailure = failure }
     }
 
-    // MARK: What the user does
+    // MARK: Actions of the user
 
     func write(_ value: ElementValue, number: Int) {
         own = value
@@ -92,15 +92,16 @@ final class ElementCell: Observable {
         show()
     }
 
-    /// The user has written a value that cannot be sent. Views that read the element draw it again, and so their controls.
+    /// Rejects a value that cannot be sent. Views that read the element are drawn again, so that their controls move
+    /// back.
     func reject(_ error: ElementalError) {
         set(.notSent(error))
         show(always: true)
     }
 
-    // MARK: What happens to it
+    // MARK: Events of the connection
 
-    /// The service has said what the element is like; `said` is its value as such.
+    /// Handles the service's definition of the element; `said` is the element's value by that definition.
     func redefine(_ definition: ElementDefinition, _ said: ElementValue?) {
         let isOther = definition.type != self.definition.type
         self.definition = definition
@@ -111,10 +112,10 @@ final class ElementCell: Observable {
         show()
     }
 
-    /// Whether the user's value is shown, whatever the service says.
+    /// Whether the user's value takes precedence over the service's.
     var isMoved: Bool { own != nil }
 
-    /// The value to send; `nil` if there is none. It is sent when the service has dealt with the one before.
+    /// The value to send; `nil` if there is none. It is sent when the service has handled the one before.
     var unsent: ElementValue? { phase == .unsent ? own : nil }
 
     func noteSent() {
@@ -123,7 +124,7 @@ final class ElementCell: Observable {
         hasNews = false
     }
 
-    /// - Parameter isNews: whether it came just now.
+    /// - Parameter isNews: whether the value has just arrived.
     func noteSaid(_ value: ElementValue?, isNews: Bool) {
         guard let value else { return }
         said = value
@@ -134,20 +135,21 @@ final class ElementCell: Observable {
         show()
     }
 
-    /// The service has dealt with what was sent, and everything that it said about it has arrived.
+    /// The service has handled what was sent, and all its answers have arrived.
     func noteAnswered() {
         if let sent, !hasNews { taken = sent }
         sent = nil
         if phase == .inFlight { phase = .moving }
     }
 
-    /// The service has refused what was sent last. If the user has written another value since then, that one is tried.
+    /// The service has refused the value that was sent last. If the user has written another one since, that one is
+    /// sent.
     func noteRefused(_ refusal: ValueRefusal) {
         switch phase {
         case .unsent: sent = nil
         case .inFlight: putBack(.refused(refusal))
         case .moving, .resting:
-            // It has thought about it for a while.
+            // The refusal may come late, after the service has handled the value.
             guard own != nil || taken != nil else { return }
             taken = nil
             putBack(.refused(refusal))
@@ -162,20 +164,20 @@ final class ElementCell: Observable {
         show(always: true)
     }
 
-    /// The connection is lost: what was under way may not have arrived, and is sent again when there is another one.
+    /// The connection is lost. A value in flight may not have arrived, and is sent again after a reconnection.
     func noteLost() {
         sent = nil
         if phase == .inFlight { phase = .unsent }
     }
 
-    /// The connection has ended: what was not dealt with is put back.
+    /// The connection has ended: a value that was not handled is put back.
     func noteEnded(_ error: ElementalError) {
         if phase == .unsent || phase == .inFlight { putBack(.notSent(error)) }
     }
 
-    /// Lets the service's values move the control again, if it has rested for so long.
+    /// Lets the service's values move the control again after it has rested for `hold`.
     ///
-    /// - Returns: when to call it again; `nil` if that is not needed.
+    /// - Returns: when to call it again; `nil` if that is not necessary.
     func settle(at now: ContinuousClock.Instant, hold: Duration) -> ContinuousClock.Instant? {
         guard phase == .moving else { return nil }
         let end = moved + hold

@@ -1,14 +1,14 @@
-/// How often a model changes, and how long a control counts as being moved.
+/// How often a model changes, and how long a control counts as moving.
 public struct ObservationPace: Sendable, Hashable {
-    /// The shortest time between two updates of a model: however many values arrive, views are invalidated at most once in
-    /// that time. By default a 60th of a second.
+    /// The minimum time between two updates of a model, by default a 60th of a second. However many values arrive,
+    /// views are invalidated at most once in this time.
     public var frame: Duration = .seconds(1) / 60
     /// The time between two updates of ``ObservedDevice/statistics``. By default a second.
     public var statistics: Duration = .seconds(1)
-    /// How long after the last write of an element the values that arrive for it do not move its control. By default 0.3
-    /// s: more than a finger rests while it moves.
+    /// How long after the last write of an element its control ignores arriving values. By default 0.3 s, which is
+    /// longer than a finger pauses during a movement.
     public var hold: Duration = .milliseconds(300)
 
-    /// The defaults.
+    /// Creates a pace with the defaults.
     public init() {}
 }

@@ -1,19 +1,19 @@
 extension ObservedDevice {
-    /// The state of a model's connection. More may be added; give a `switch` a default.
+    /// The state of a model's connection. Cases may be added; give a `switch` a default.
     public enum State: Sendable, CustomStringConvertible {
-        /// The first connection is being made, or one after the device had ended.
+        /// The first attempt to connect is in progress, or one after the connection had ended.
         case connecting
-        /// Values pass.
+        /// Values can be sent and received.
         case connected
-        /// The connection was lost, or an attempt to restore it failed: the next one follows after the delay. The attempt
-        /// says its number and the reasons.
+        /// The connection was lost, or an attempt to restore it failed; the next one follows after the delay. The
+        /// attempt contains its number and the reasons.
         case reconnecting(ReconnectionAttempt, delay: Duration)
-        /// The connection has ended and is not restored; ``ObservedDevice/connect()`` makes another one.
+        /// The connection has ended and is not restored; ``ObservedDevice/connect()`` starts another one.
         case ended(DisconnectReason)
-        /// The connection could not be made; ``ObservedDevice/connect()`` tries again.
+        /// The connection failed; ``ObservedDevice/connect()`` retries.
         case failed(ElementalError)
 
-        /// The state for a person, such as "reconnecting, attempt 3: timed out".
+        /// The state for the user, such as "reconnecting, attempt 3: timed out".
         public var description: String {
             switch self {
             case .connecting: "connecting"
@@ -25,7 +25,7 @@ extension ObservedDevice {
             }
         }
 
-        /// Whether values pass now.
+        /// Whether values can be sent and received now.
         public var isConnected: Bool { if case .connected = self { true } else { false } }
     }
 }

@@ -1,11 +1,11 @@
 import ElementalWire
 import Support
 
-// What the user writes goes out in rounds: the newest value of each element that has one, then a ping. When the pong is
-// there, the service has dealt with the values, and its refusals have arrived: so it is known which value was refused, and a
-// service that is slow, or far away, gets fewer values and none that is old.
+// The user's values are sent in rounds: the newest value of each element that has one, then a ping. When the pong
+// arrives, the service has handled the values, and its refusals have arrived. So it is known which value was refused,
+// and a slow or distant service gets fewer values and no stale ones.
 extension ObservedDevice {
-    /// How long a service may take to say hello before it counts as an older one, which never does.
+    /// How long to wait for a service's hello before it counts as an older one, which sends none.
     private static let helloTime = Duration.seconds(2)
 
     func write(_ value: ElementValue, to element: ElementDefinition) {
@@ -24,7 +24,7 @@ extension ObservedDevice {
         send()
     }
 
-    /// Sends what has yet to be sent, unless a round is under way.
+    /// Sends the unsent values, unless a round is in progress.
     func send() {
         guard !isRoundUnderWay, now.isConnected, let device, device.isConnected else { return }
         let cells = cells.values.filter { $0.unsent != nil }.sorted { $0.writeNumber < $1.writeNumber }
@@ -36,19 +36,19 @@ extension ObservedDevice {
                 cell.noteSent()
                 hasSent = true
             } catch {
-                // Otherwise the connection has just been lost, which an event will say.
+                // With `notConnected` the connection has just been lost, which an event reports.
                 if error.code != .notConnected { cell.putBack(.notSent(error)) }
             }
         }
         if hasSent { beginRound(device) }
-        // Those that rest while others are moved, too.
+        // Some controls may rest while others are moving.
         settle()
     }
 
-    /// Waits until the service has dealt with what was sent.
+    /// Waits until the service has handled what was sent.
     ///
-    /// - Parameter isConnection: whether the connection was just made. A service that is used by host and port says hello
-    ///   after that, if it does.
+    /// - Parameter isConnection: whether the connection was just opened. A service that is given by host and port may
+    ///   still send its hello then.
     func beginRound(_ device: ElementalDevice, isConnection: Bool = false) {
         guard !isRoundUnderWay else { return }
         isRoundUnderWay = true
@@ -64,15 +64,15 @@ extension ObservedDevice {
         isRoundUnderWay = false
         if let device { noteElements(of: device) }
         for cell in cells.values { if isAnswered { cell.noteAnswered() } else { cell.noteLost() } }
-        // Lost, and restored already.
+        // The connection was lost, and is already restored.
         if !isAnswered, now.isConnected, let device, device.isConnected {
             return beginRound(device, isConnection: true)
         }
         send()
     }
 
-    /// Takes what the service has said about the values that were sent. It changes nothing that is shown but what is refused:
-    /// the rest waits for the next frame.
+    /// Takes the service's answers to the values that were sent. Only refused values change what is shown; the rest
+    /// waits for the next frame.
     private func takeAnswers() {
         guard let device else { return }
         let ids = cells.values.filter(\.isMoved).map(\.definition.id)
@@ -86,14 +86,14 @@ extension ObservedDevice {
         for (id, refusal) in refusals { cells[id]?.noteRefused(refusal) }
     }
 
-    /// - Returns: `false` if the connection was lost meanwhile. A peer that answers no pings, or not in time, counts as one
-    ///   that has dealt with what was sent: nothing more will be known.
+    /// - Returns: `false` if the connection was lost in the meantime. For a peer that answers no pings, or too late,
+    ///   the values count as handled, since nothing more will be known.
     private nonisolated static func waitForAnswer(
         of device: ElementalDevice, mayGreet: Bool, within timeout: Duration
     ) async -> Bool {
         do throws(ElementalError) {
             if device.hello == nil, mayGreet { _ = try? await device.catalogue(timeout: helloTime) }
-            // An unsent `latest` value would be overtaken by the ping.
+            // The ping would overtake an unsent `latest` value.
             try await device.waitUntilSent()
             guard device.hello?.features.contains(.ping) == true else { return true }
             _ = try await device.ping(timeout: timeout)
@@ -103,7 +103,7 @@ extension ObservedDevice {
         }
     }
 
-    /// Lets what the service says move the controls that rest.
+    /// Lets the service's values move the controls that rest.
     private func settle() {
         guard settling == nil else { return }
         let now = ContinuousClock.now

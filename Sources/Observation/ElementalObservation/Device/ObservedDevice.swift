@@ -7,8 +7,8 @@ import Support
 /// let lamp = ObservedDevice(service, as: "Rob's iPhone", elements: Lamp.all)
 /// lamp[Lamp.brightness] = 0.8                     // in a view: Slider(value: $lamp[Lamp.brightness, default: 0])
 /// ```
-/// It connects when it is first read or written, restores a connection that is lost, and closes it when it is released.
-/// A view that reads one element is invalidated by that element only, and at most once a display frame.
+/// It connects when it is first read or written, restores a lost connection, and closes it when it is released. A view
+/// that reads one element is invalidated only by that element, and at most once per display frame.
 @MainActor
 @Observable
 public final class ObservedDevice {
@@ -27,19 +27,19 @@ public final class ObservedDevice {
     @ObservationIgnored private let connecting = Locked<Task<Void, Never>?>(nil)
     @ObservationIgnored var cells: [Int8: ElementCell] = [:]
     @ObservationIgnored var series: [WeakSeries] = []
-    /// Whether values are under way of which it is not known yet whether the service takes them.
+    /// Whether values are in flight that the service has not handled yet.
     @ObservationIgnored var isRoundUnderWay = false
-    /// When controls that rest then show what the service says.
+    /// Shows the service's values in controls that rest by then.
     @ObservationIgnored var settling: Task<Void, Never>?
     @ObservationIgnored var writeCount = 0
     @ObservationIgnored private var hasBegun = false
-    /// The number of the last attempt to connect for which the program has asked.
+    /// The number of the last attempt to connect that the program requested.
     @ObservationIgnored private var attempt = 0
     @ObservationIgnored private var isEnding = false
-    /// Whether another one is to be made then.
+    /// Whether to connect again after the end.
     @ObservationIgnored private var isWantedAgain = false
     @ObservationIgnored private var measuring: Task<Void, Never>?
-    /// How long a service may take to answer a program that comes back.
+    /// How long a service may take to answer after the program resumes.
     @ObservationIgnored var answerTime = Duration.seconds(2)
 
     @ObservationIgnored let place: ServicePlace
@@ -47,14 +47,14 @@ public final class ObservedDevice {
     @ObservationIgnored let ownElements: ElementCatalogue?
     @ObservationIgnored let options: ConnectOptions
 
-    /// A model of a service that was found.
+    /// Creates a model of a discovered service.
     ///
     /// - Parameters:
     ///   - service: the service, from ``ObservedBrowser/services`` or an `ElementalBrowser`.
-    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - name: this client's name in the service's list; not empty.
     ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
-    ///   - options: timeouts, security, and when to reconnect. Without a policy the model reconnects for ever, at first
-    ///     at once and then every 2 s; for none give `ListedDelays([])`.
+    ///   - options: timeouts, security, and when to reconnect. Without a policy the model reconnects for ever, first at
+    ///     once and then every 2 s; `ListedDelays([])` disables reconnecting.
     ///   - pace: how often the model changes.
     public convenience init(
         _ service: DiscoveredService, as name: String, elements: ElementCatalogue? = nil,
@@ -63,14 +63,14 @@ public final class ObservedDevice {
         self.init(.found(service), service.name, as: name, elements, options, pace)
     }
 
-    /// A model of a service by host and port, without Zeroconf.
+    /// Creates a model of a service by host and port, without Zeroconf.
     ///
     /// - Parameters:
     ///   - host: a host name or an address.
-    ///   - port: the service's port, TCP and UDP.
-    ///   - name: this client's name, under which the service lists it; not empty.
+    ///   - port: the service's port for TCP and UDP.
+    ///   - name: this client's name in the service's list; not empty.
     ///   - elements: the elements that both ends share; `nil` to use those that the service announces.
-    ///   - options: as for a service that was found.
+    ///   - options: as for a discovered service.
     ///   - pace: how often the model changes.
     public convenience init(
         host: String, port: Int, as name: String, elements: ElementCatalogue? = nil,
@@ -114,20 +114,20 @@ public final class ObservedDevice {
         return currentState
     }
 
-    /// The elements: those that were given, or else those that the service announced.
+    /// The elements: those given to the initializer, otherwise those that the service announced.
     public var elements: ElementCatalogue {
         begin()
         return currentElements
     }
 
-    /// The traffic since the first connection, updated at ``ObservationPace/statistics`` from the first time that it is read.
+    /// The traffic since the first connection, updated every ``ObservationPace/statistics`` from the first read on.
     public var statistics: DeviceStatistics {
         begin()
         measure()
         return currentStatistics
     }
 
-    /// The device, for what the model does not have; `nil` before the first connection.
+    /// The device, for functions that the model does not have; `nil` before the first connection.
     public var device: ElementalDevice? { held.withLock { $0 } }
 
     /// The state, without observing it: a view that reads an element does not depend on it.
@@ -142,10 +142,10 @@ public final class ObservedDevice {
 
     // MARK: Connecting
 
-    /// Connects: for the first time, which happens by itself when the model is used, or after an end. A model that is
-    /// reconnecting makes its next attempt at once, and one that is connected is left as it is.
+    /// Connects for the first time, which happens by itself when the model is used, or again after an end. A model that
+    /// is reconnecting makes its next attempt at once; a connected one does nothing.
     public func connect() {
-        // A connection that is closing has to be closed before there is another one.
+        // A closing connection has to be closed before the next one opens.
         if isEnding { return isWantedAgain = true }
         switch now {
         case .connected: return
@@ -177,12 +177,12 @@ public final class ObservedDevice {
         connecting.withLock { $0 = task }
     }
 
-    /// Ends the connection until ``connect()`` is called. Values that the service has not dealt with are put back.
+    /// Ends the connection until ``connect()`` is called. Values that the service has not handled are put back.
     public func disconnect() {
         hasBegun = true
         isWantedAgain = false
         if isEnding { return }
-        // Its end is an event like any other.
+        // An event reports the end.
         if let device, device.disconnectReason == nil {
             isEnding = true
             return device.disconnect()
@@ -193,8 +193,8 @@ public final class ObservedDevice {
         end(.ended(DisconnectReason(.closedHere, isExpected: true)))
     }
 
-    /// For a program that comes back from the background: takes what has arrived, makes sure that the service still
-    /// answers, and otherwise connects anew at once. A model that the program has disconnected stays so.
+    /// Call it when the program comes back from the background. Takes what has arrived, checks that the service still
+    /// answers, and otherwise connects again at once. A model that the program has disconnected stays disconnected.
     public func resume() {
         guard hasBegun else { return }
         takeArrivals()
@@ -214,7 +214,7 @@ public final class ObservedDevice {
         }
     }
 
-    /// On the event loop.
+    /// Registers the handlers of a device. Runs on the event loop.
     private nonisolated static func observe(
         _ device: ElementalDevice, _ attempt: Int, _ inbox: Inbox<DeviceArrivals>
     ) {
@@ -222,12 +222,12 @@ public final class ObservedDevice {
         device.onRefusal { element, refusal, _ in inbox.put { $0.refusals[element.id] = refusal } }
     }
 
-    /// The device has connected for the first time, or again after an end.
+    /// Handles the first connection of a device, or one after an end.
     private func noteConnected(_ device: ElementalDevice) {
         for cell in cells.values where !cell.isFollowed { follow(cell, device) }
         followSeries(device)
         takeArrivals()
-        // Lost again meanwhile: an event says so.
+        // If the connection is lost again, an event reports it.
         guard device.isConnected, !now.isConnected else { return }
         noteConnection(device)
     }
@@ -235,11 +235,11 @@ public final class ObservedDevice {
     private func noteConnection(_ device: ElementalDevice) {
         currentState = .connected
         noteElements(of: device)
-        // The values that the service has follow the connection, and are older than any that is sent now.
+        // The service first sends its current values, which are older than any value sent now.
         beginRound(device, isConnection: true)
     }
 
-    /// Those that the service announces may come after the connection.
+    /// Updates the elements. A service's own may arrive after the connection is open.
     func noteElements(of device: ElementalDevice) {
         let elements = ownElements ?? device.knownElements
         guard elements != catalogue else { return }
@@ -252,7 +252,7 @@ public final class ObservedDevice {
 
     private func noteFailed(_ error: any Error, _ attempt: Int) {
         guard attempt == self.attempt else { return }
-        // A device that was connected before says itself how it stands.
+        // A device that was connected before reports its state itself.
         if let device, device.disconnectReason == nil { return }
         takeArrivals()
         let error =
@@ -274,7 +274,7 @@ public final class ObservedDevice {
     // MARK: What arrives
 
     private func frame() {
-        // What comes before this model has the device waits for that.
+        // Arrivals before the model has the device stay in the inbox.
         let hasDevice = device != nil
         handle(inbox.take { hasDevice ? $0.removeAll() : DeviceArrivals() })
     }
@@ -288,7 +288,7 @@ public final class ObservedDevice {
         if arrivals.wasLost { for cell in cells.values { cell.noteLost() } }
         arrivals.first.forEach { noteSaid($0, by: device, isNews: false) }
         arrivals.changed.forEach { noteSaid($0, by: device) }
-        // After the values: the one that follows a refusal is shown at once.
+        // Handled after the values, so that the value that follows a refusal is shown at once.
         for (id, refusal) in arrivals.refusals { cells[id]?.noteRefused(refusal) }
         switch arrivals.event {
         case nil: break

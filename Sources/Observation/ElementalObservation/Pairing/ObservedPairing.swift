@@ -2,63 +2,65 @@ import ElementalSecurity
 import ElementalWire
 import Support
 
-/// Pairing with a service, as values for a view: it asks for the code, says how many tries and how much time are left, and
-/// how it ended.
+/// Pairing with a service, as values for a view: it requests the code, and shows the remaining tries, the remaining
+/// time and the outcome.
 ///
 /// ```swift
 /// let pairing = ObservedPairing(service, as: "Rob's iPhone", options: options)
 /// // state is .waiting(.code): the service shows six digits
 /// pairing.enter("483 291")
 /// ```
-/// It asks the service from the first time that ``state`` is read. Releasing it ends it.
+/// It connects to the service when ``state`` is first read. Releasing it ends the pairing.
 @MainActor
 @Observable
 public final class ObservedPairing {
-    /// How far it has come. More may be added; give a `switch` a default.
+    /// The progress of a pairing. Cases may be added; give a `switch` a default.
     public enum State: Sendable {
-        /// The service is asked what it wants.
+        /// Waits for the service's request.
         case asking
-        /// The person is to enter what the service shows: six digits, or a long secret. See ``ObservedPairing/enter(_:)``.
+        /// The user has to enter what the service shows: six digits, or a long secret. See
+        /// ``ObservedPairing/enter(_:)``.
         case waiting(PairingSecret.Kind)
-        /// The service compares what was entered.
+        /// The service checks the entered code or secret.
         case checking
-        /// Both ends know each other: connections are encrypted from now on.
+        /// Both ends trust each other: connections are encrypted from now on.
         case paired(TrustedService)
-        /// It did not come about; ``ObservedPairing/start()`` begins anew. With the code `pairingClosed` the service is not
-        /// open for pairing, which a person has to change there.
+        /// The pairing failed; ``ObservedPairing/start()`` starts again. With the code `pairingClosed` the user first
+        /// has to open the service for pairing.
         case failed(ElementalError)
     }
 
     private var currentState = State.asking
-    /// How many codes the service still accepts at most: it counts those of other clients, too. `nil` before it was asked,
-    /// and for a long secret, whose tries are not counted.
+    /// The maximum number of codes that the service still accepts. It also counts those of other clients. `nil` before
+    /// its request, and for a long secret, whose tries are not limited.
     public private(set) var triesLeft: Int?
-    /// How long the service stays open for pairing, updated once a second; `nil` before it was asked.
+    /// How long the service stays open for pairing, updated once a second; `nil` before its request.
     public private(set) var timeLeft: Duration?
-    /// Why what was entered last was not taken, such as a wrong code; `nil` if it was.
+    /// Why the last entry was not accepted, such as a wrong code; `nil` if it was.
     public private(set) var mistake: String?
 
     @ObservationIgnored private let place: ServicePlace
     @ObservationIgnored private let name: String
     @ObservationIgnored private let role: Role
     @ObservationIgnored private let options: ConnectOptions
-    /// What it does, which ends with it: its `deinit` may run on any thread.
+    /// The current attempt, which ends with the model: its `deinit` may run on any thread.
     @ObservationIgnored private let task = Locked<Task<Void, Never>?>(nil)
     @ObservationIgnored private var hasBegun = false
     @ObservationIgnored private var entry = Outcome<PairingSecret>()
-    /// The number of the present attempt; another one is not heard any more.
+    /// The number of the current attempt; results of earlier ones are ignored.
     @ObservationIgnored private var attempt = 0
-    /// The codes that were wrong while the service was open for pairing.
+    /// The number of wrong codes in the current pairing window.
     @ObservationIgnored private var wrongCount = 0
     @ObservationIgnored private var deadline: ContinuousClock.Instant?
     @ObservationIgnored private var ticking: Task<Void, Never>?
 
-    /// Pairs with a service that was found.
+    /// Creates a pairing with a discovered service.
     ///
     /// - Parameters:
     ///   - service: the service.
-    ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - name: this client's name in the service's list; not empty.
+    ///   - role: the role that the client requests. It gets this one or the role that the service offers, whichever is
+    ///     lower.
     ///   - options: with the client's identity and store in `security`.
     public convenience init(
         _ service: DiscoveredService, as name: String, role: Role = .control, options: ConnectOptions
@@ -66,13 +68,14 @@ public final class ObservedPairing {
         self.init(.found(service), name, role, options)
     }
 
-    /// Pairs with a service by host and port, without Zeroconf.
+    /// Creates a pairing with a service by host and port, without Zeroconf.
     ///
     /// - Parameters:
     ///   - host: a host name or an address.
     ///   - port: the service's port.
-    ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: what the client wants to do. It gets this or what the service offers, whichever is less.
+    ///   - name: this client's name in the service's list; not empty.
+    ///   - role: the role that the client requests. It gets this one or the role that the service offers, whichever is
+    ///     lower.
     ///   - options: with the client's identity and store in `security`.
     public convenience init(
         host: String, port: Int, as name: String, role: Role = .control, options: ConnectOptions
@@ -89,13 +92,13 @@ public final class ObservedPairing {
 
     deinit { task.withLock { $0 }?.cancel() }
 
-    /// How far it has come.
+    /// The progress of the pairing. The first read starts it.
     public var state: State {
         if !hasBegun { start() }
         return currentState
     }
 
-    /// Begins, or begins anew after a failure. While it is under way, nothing happens.
+    /// Starts the pairing, or starts it again after a failure. Does nothing while it is in progress.
     public func start() {
         if hasBegun {
             guard case .failed = _currentState else { return }
@@ -106,10 +109,10 @@ public final class ObservedPairing {
         ask()
     }
 
-    /// Tells the service what the person has entered. Spaces and hyphens between the digits do not count.
+    /// Sends the service what the user has entered. Spaces and hyphens between the digits are ignored.
     ///
-    /// What cannot be a code is not sent, and costs no try: ``mistake`` says so. After a wrong one the service is asked again,
-    /// as long as it accepts another.
+    /// A text that cannot be a code is not sent and costs no try; ``mistake`` reports it. After a wrong code the
+    /// pairing waits for the next one, while the service accepts another.
     public func enter(_ text: String) {
         guard case .waiting(let kind) = _currentState else { return }
         let secret = kind == .code ? PairingSecret(code: text) : PairingSecret(secret: text)
@@ -122,15 +125,15 @@ public final class ObservedPairing {
         entry.resolve(secret)
     }
 
-    /// Ends it. A code that is being compared may still be taken by the service.
+    /// Ends the pairing. The service may still accept a code that it is checking.
     public func cancel() {
         hasBegun = true
         if case .paired = _currentState { return }
         fail(ElementalError(.cancelled, "the pairing was cancelled"))
     }
 
-    /// How long after a wrong code the service is asked again: it allows a host five handshakes a second, and a code costs
-    /// two.
+    /// The delay before the next attempt after a wrong code: the service allows a host five handshakes a second, and a
+    /// code costs two.
     private static let pause = Duration.milliseconds(500)
 
     private func ask(after delay: Duration = .zero) {
@@ -154,7 +157,7 @@ public final class ObservedPairing {
     private func noteRequest(_ request: PairingRequest, _ attempt: Int) {
         guard attempt == self.attempt else { return }
         let deadline = ContinuousClock.now + request.timeLeft
-        // The service tells whole seconds.
+        // The service sends whole seconds, so deadlines of the same window differ slightly.
         let isSameWindow = self.deadline.map { ($0 - Self.tolerance...$0 + Self.tolerance).contains(deadline) } ?? false
         if !isSameWindow || wrongCount >= PairingWindow.attemptLimit { wrongCount = 0 }
         if !isSameWindow { self.deadline = deadline }

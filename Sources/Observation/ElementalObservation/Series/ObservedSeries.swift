@@ -8,7 +8,7 @@ public import struct FoundationEssentials.Date
 public import struct Foundation.Date
 #endif
 
-/// An element's values over time, for a chart: those that the service has kept, and those that follow.
+/// An element's values over time, for a chart: those that the service has kept, and new ones.
 ///
 /// ```swift
 /// let power = meter.series(of: Meter.power, over: .seconds(3600))
@@ -17,21 +17,21 @@ public import struct Foundation.Date
 ///         x: .value("Time", point.date), y: .value("Power", point.value), series: .value("Part", point.segment))
 /// }
 /// ```
-/// There are never more than ``maximumCount`` points. Of more values the least and the greatest of each interval of time remain,
-/// in their order, and the newest. A view that reads the points is invalidated at most once a display frame. Keep the series as
-/// long as the chart is shown: it ends when it is released.
+/// There are at most ``maximumCount`` points. If there are more values, the minimum and the maximum of each interval of
+/// time remain, in their order, and the newest. A view that reads the points is invalidated at most once per display
+/// frame. Keep the series while the chart is shown: it ends when it is released.
 @MainActor
 @Observable
 public final class ObservedSeries {
     /// A value of a series, for a chart.
     public struct Point: Sendable, Hashable, Identifiable {
-        /// Rises from point to point.
+        /// An increasing number.
         public let id: Int
-        /// When it was measured, by this machine's time of day; when it came, if that is not known.
+        /// When the value was measured, by this machine's wall clock; when it arrived, if that is unknown.
         public let date: Date
         /// The number, or a vector's first component.
         public var value: Double { self[0] }
-        /// Which part of the line it belongs to: where values are missing, another begins.
+        /// The part of the line to which the point belongs: another one begins where values are missing.
         public let segment: Int
         private let numbers: SIMD4<Double>
 
@@ -39,26 +39,26 @@ public final class ObservedSeries {
             (id, self.date, self.segment, numbers) = (point.number, date, segment, point.numbers)
         }
 
-        /// A component of a vector, from 0 to 3: x, y, z, w. NaN for those that it does not have.
+        /// Returns a component of a vector, from 0 to 3: x, y, z, w. Returns NaN for a component that it does not have.
         public subscript(component: Int) -> Double { numbers[component] }
     }
 
     /// The element.
     @ObservationIgnored public let element: ElementDefinition
-    /// How far the points reach into the past.
+    /// The time span of the points, up to now.
     @ObservationIgnored public let span: Duration
-    /// The number of points that is never exceeded.
+    /// The maximum number of points.
     @ObservationIgnored public let maximumCount: Int
     /// The points in the order of their times.
     public private(set) var points: [Point] = []
-    /// Whether the service keeps the element's values. If it does not, the points begin when the series does. `nil` before
-    /// that is known, at the latest with the first value.
+    /// Whether the service keeps the element's values. If not, the points begin with the series. `nil` before that is
+    /// known, at the latest with the first value.
     public private(set) var isKept: Bool?
 
     @ObservationIgnored private let inbox: Inbox<SeriesContents>
     // Ends with the series, whose `deinit` may run on any thread.
     @ObservationIgnored private let following = Locked<Task<Void, Never>?>(nil)
-    /// The time of day, in seconds since 1970, when this machine's clock was zero.
+    /// The wall clock's time in seconds since 1970 at which this machine's monotonic clock was zero.
     @ObservationIgnored private var epoch = -Double.infinity
 
     init(_ element: ElementDefinition, over span: Duration, maximumCount: Int, frame: Duration) {
@@ -72,7 +72,7 @@ public final class ObservedSeries {
 
     deinit { following.withLock { $0 }?.cancel() }
 
-    /// Follows the element of a device that has connected for the first time, or again after an end.
+    /// Follows the element after the first connection of a device, or one after an end.
     func follow(_ element: ElementDefinition, of device: ElementalDevice) {
         let task = Task.detached { [inbox] in await SeriesContents.fill(inbox, element, of: device) }
         following.withLock { following in
@@ -84,7 +84,7 @@ public final class ObservedSeries {
     private func show() {
         let (points, isKept) = inbox.take { ($0.decimation.points, $0.isKept) }
         let epoch = MeasurementTime(microseconds: 0).secondsHere
-        // Unless the time of day was set, points stay where they are.
+        // Points stay where they are, unless the wall clock was set.
         if abs(epoch - self.epoch) > 0.01 { self.epoch = epoch }
         var segment = 0
         self.points = points.map { point in
@@ -97,14 +97,15 @@ public final class ObservedSeries {
 }
 
 extension ObservedDevice {
-    /// An element's values over time, for a chart: see ``ObservedSeries``.
+    /// Returns an element's values over time, for a chart: see ``ObservedSeries``.
     ///
-    /// It is filled with what the service has kept (``ElementDefinition/history``) and then goes on with each value; where the
-    /// service keeps none, it begins with the newest one. Elements that are neither a number nor a vector have no points.
+    /// It begins with the values that the service has kept (``ElementDefinition/history``) and continues with each new
+    /// one. If the service keeps none, it begins with the newest one. Elements that are neither a number nor a vector
+    /// have no points.
     ///
     /// - Parameters:
-    ///   - span: how far it reaches into the past.
-    ///   - maximumCount: of the points, at least 5.
+    ///   - span: the time span of the points, up to now.
+    ///   - maximumCount: the maximum number of points, at least 5.
     public func series(
         of element: ElementDefinition, over span: Duration, maximumCount: Int = 600
     ) -> ObservedSeries {
@@ -116,7 +117,7 @@ extension ObservedDevice {
         return new
     }
 
-    /// The device has connected for the first time, or again after an end.
+    /// Follows all series after the first connection of a device, or one after an end.
     func followSeries(_ device: ElementalDevice) {
         for each in series {
             guard let series = each.model else { continue }

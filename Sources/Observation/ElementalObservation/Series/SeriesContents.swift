@@ -2,11 +2,11 @@ import ElementalFollowing
 import ElementalWire
 import Support
 
-/// What a series has gathered, of which the main actor takes the points.
+/// The values that a series has gathered. The main actor takes the points.
 struct SeriesContents: Sendable {
     private(set) var decimation: Decimation
     private(set) var isKept: Bool?
-    /// Where the history goes on after the device was connected anew.
+    /// Where the history continues after a reconnection.
     private var position: HistoryPosition?
     /// In microseconds.
     private let span: Int64
@@ -38,7 +38,7 @@ struct SeriesContents: Sendable {
         decimation.removeAll(before: now.microseconds.clampedSum(-span))
     }
 
-    /// Takes the element's values until the task is cancelled or the device has ended.
+    /// Adds the element's values until the task is cancelled or the device has ended.
     static func fill(
         _ inbox: Inbox<SeriesContents>, _ element: ElementDefinition, of device: ElementalDevice
     ) async {
@@ -47,7 +47,7 @@ struct SeriesContents: Sendable {
             let history = device.anyHistory(of: element, from: inbox.look { $0.beginning })
             for try await item in history { inbox.put { $0.take(item) } }
         } catch {
-            // The service keeps no values, or not for this client, or does not know times.
+            // The service keeps no values, keeps none for this client, or does not support times.
             guard error.code == .notAllowed || error.code == .timedOut else { return }
             await fillWithoutHistory(inbox, element, of: device)
         }
@@ -61,7 +61,7 @@ struct SeriesContents: Sendable {
             contents.decimation.interrupt()
         }
         let events = device.events()
-        // On the event loop, where the newest value is the one that has arrived.
+        // Runs on the event loop, where the newest value is the one that has arrived.
         let take: @Sendable () -> Void = { [weak device] in
             guard let device, let value = device.value(of: element) else { return }
             let time = device.time(of: element)

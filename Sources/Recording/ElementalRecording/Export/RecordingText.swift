@@ -3,17 +3,17 @@ internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
-/// A recording as text for other programs, made while it is read.
+/// Converts a recording to text for other programs, item by item.
 public struct RecordingText: Sendable {
-    /// How the text is made up.
+    /// The format of the text.
     public enum Form: Sendable, Hashable {
-        /// Comma-separated values as RFC 4180 has them: a line for each value, with the columns time, service, instance,
-        /// element, value and unit. The time is when the value was measured, if that is known.
+        /// Comma-separated values as in RFC 4180: a line for each value, with the columns time, service, instance,
+        /// element, value and unit. The time is when the value was measured, if known, otherwise when it was recorded.
         case csv
         /// The same with a column for each element: a line for each time of recording, with the newest values of all
         /// elements.
         case wideCSV
-        /// A JSON object a line, as `elemental watch --json` prints values.
+        /// A JSON object per line, in the format of `elemental watch --json`.
         case json
     }
 
@@ -23,9 +23,9 @@ public struct RecordingText: Sendable {
     }
 
     private let services: [RecordedService]
-    /// In nanoseconds since 1970, to which the items' times are added.
+    /// In nanoseconds since 1970; the items' times are added to it.
     private let start: UInt64
-    /// `nil` for all.
+    /// The elements to include; `nil` for all.
     private let wanted: Set<Column>?
     private let form: Form
     private let isForSpreadsheets: Bool
@@ -34,17 +34,19 @@ public struct RecordingText: Sendable {
     /// The time whose line is not complete yet.
     private var open: Duration?
 
-    /// - Parameter isForSpreadsheets: whether texts in CSV that a spreadsheet would run as a formula get an apostrophe in
-    ///   front: names and values come from other machines.
+    /// Creates text for a recording.
+    ///
+    /// - Parameter isForSpreadsheets: whether to put an apostrophe before a text in CSV that a spreadsheet would
+    ///   execute as a formula. Names and values come from other machines.
     public init(_ recording: Recording, _ form: Form, isForSpreadsheets: Bool = false) {
         self.init(recording.services, begunAt: recording.start, form, isForSpreadsheets: isForSpreadsheets)
     }
 
-    /// Makes text of what is no file.
+    /// Creates text for items that do not come from a file.
     ///
     /// - Parameters:
     ///   - start: in nanoseconds since 1970; the items' times are added to it.
-    ///   - only: the names of the elements that are wanted; empty for all.
+    ///   - only: the names of the elements to include; empty for all.
     package init(
         _ services: [RecordedService], begunAt start: UInt64, _ form: Form, isForSpreadsheets: Bool,
         only: [String] = []
@@ -60,7 +62,7 @@ public struct RecordingText: Sendable {
         self.isForSpreadsheets = isForSpreadsheets
     }
 
-    /// What comes first.
+    /// Returns the beginning of the text. Call it first.
     public mutating func head() -> String {
         switch form {
         case .json: return ""
@@ -81,7 +83,7 @@ public struct RecordingText: Sendable {
         }
     }
 
-    /// The text of an item, or of those before it; empty if there is none.
+    /// Returns the text that is complete with this item; empty if there is none.
     public mutating func text(of item: RecordedItem) -> String {
         switch (form, item.content) {
         case (_, .value(let value)) where !isWanted(value): return ""
@@ -103,14 +105,14 @@ public struct RecordingText: Sendable {
             return before
         case (.wideCSV, .event(let event, let service)):
             guard event.kind == .away || event.kind == .refused, let service else { return "" }
-            // Its values are not known from now on.
+            // The service's values are unknown from now on.
             let before = end()
             for (column, place) in columns where column.service == service { cells[place] = "" }
             return before
         }
     }
 
-    /// What comes last.
+    /// Returns the end of the text. Call it after the last item.
     public mutating func end() -> String {
         guard let time = open else { return "" }
         open = nil
@@ -137,7 +139,7 @@ public struct RecordingText: Sendable {
         wanted?.contains(Column(service: value.service, name: value.element.name)) != false
     }
 
-    /// When a value was measured, if that is known, otherwise when it was recorded.
+    /// Returns when a value was measured, if known, otherwise when it was recorded.
     private func time(_ time: Duration, _ value: RecordedValue) -> Timestamp {
         let (measured, isBeyond) = Int64(bitPattern: start)
             .subtractingReportingOverflow(value.age.nanoseconds &- max(0, time.nanoseconds))
@@ -165,7 +167,7 @@ public struct RecordingText: Sendable {
                 + (event.count.map { [("count", .integer($0))] } ?? []) + [("time", .number(self.time(time).seconds))])
     }
 
-    /// A line of RFC 4180: fields with a comma, a quote or the end of a line are quoted.
+    /// Returns a line as in RFC 4180: fields with a comma, a quote or a line end are quoted.
     static func line(_ fields: [String]) -> String {
         fields.map(field).joined(separator: ",") + "\r\n"
     }

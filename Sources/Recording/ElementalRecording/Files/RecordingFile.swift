@@ -1,12 +1,12 @@
 internal import Support
 
-/// A file that is recorded or read. Its calls block, so it belongs to a thread that may.
+/// A file for recording or reading. Its calls block, so use it only on a thread that may block.
 final class RecordingFile {
     let path: String
     private let descriptor: CInt
-    /// How long the file is: where the next byte goes. Of one that is read, how long it was when it was opened.
+    /// The file's length, where the next byte is written. When reading, its length when it was opened.
     private(set) var byteCount: UInt64 = 0
-    /// Whether reading is to end, from any thread.
+    /// Whether to stop reading; set from any thread.
     private var isCancelled = Locked(false)
 
     init(reading path: String, _ isCancelled: Locked<Bool> = Locked(false)) throws(RecordingError) {
@@ -22,14 +22,14 @@ final class RecordingFile {
         byteCount = UInt64(max(0, status.st_size))
     }
 
-    /// Makes the file, which must not be there.
+    /// Creates the file, which must not exist.
     init(creating path: String) throws(RecordingError) {
         self.path = path
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOCTTY, 0o666)
         guard descriptor >= 0 else { throw RecordingError(path, cannot: "record to", errno) }
     }
 
-    /// A file without a name beside that one, which is gone when it is closed.
+    /// Creates a file without a name in the same folder. It is gone when it is closed.
     init(besides path: String) throws(RecordingError) {
         self.path = path
         var template = Array((path + ".XXXXXX").utf8CString)
@@ -41,7 +41,7 @@ final class RecordingFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Reads so many bytes, or those up to the end.
+    /// Reads this number of bytes, or fewer at the end of the file.
     func read(at offset: UInt64, _ count: Int) throws(RecordingError) -> [UInt8] {
         if isCancelled.withLock({ $0 }) { throw RecordingError(.cancelled, "reading \(path) was cancelled") }
         var failure: CInt?
@@ -57,7 +57,7 @@ final class RecordingFile {
         return bytes
     }
 
-    /// If it throws, a part of the bytes may be in the file.
+    /// Appends bytes. If it throws, a part of them may be in the file.
     func append(_ bytes: [UInt8]) throws(RecordingError) {
         var written = 0
         while written < bytes.count {
@@ -88,7 +88,7 @@ final class RecordingFile {
     func synchronise() throws(RecordingError) {
         while fsync(descriptor) != 0 {
             if errno == EINTR { continue }
-            // What cannot be synchronised, such as a file on some network file systems, is no failure.
+            // Some files, as on some network file systems, cannot be synchronised: that is not a failure.
             if errno == EINVAL || errno == ENOTSUP { return }
             throw RecordingError(path, cannot: "finish", errno)
         }
@@ -96,7 +96,7 @@ final class RecordingFile {
 }
 
 extension RecordingError {
-    /// - Parameter action: what was tried, as in "record to".
+    /// - Parameter action: the failed action, as in "record to".
     init(_ path: String, cannot action: String, _ error: CInt) {
         let (code, reason): (Code, String) =
             switch error {

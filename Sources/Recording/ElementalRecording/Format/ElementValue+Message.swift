@@ -12,8 +12,9 @@ internal import Foundation
 extension ElementValue {
     fileprivate static let components = ["x", "y", "z", "w"]
 
-    /// Appends `{"value":…}`: numbers with all their digits, where NaN and infinities are the strings `nan`, `inf` and
-    /// `-inf`; vectors as objects with `x`, `y`, `z` and `w`; a matrix as its 16 numbers, column by column; data in base64.
+    /// Appends `{"value":…}`: numbers with all their digits, with the strings `nan`, `inf` and `-inf` for NaN and
+    /// infinities; vectors as objects with `x`, `y`, `z` and `w`; a matrix as its 16 numbers, column by column; data in
+    /// base64.
     func appendMessage(to bytes: inout [UInt8]) {
         bytes += "{\"value\":".utf8
         if case .data(let data) = self {
@@ -43,7 +44,7 @@ extension ElementValue {
         self = value
     }
 
-    /// The text of numbers: one, a list of them, or a vector's components.
+    /// Reads numbers as text: one, a list, or a vector's components.
     private static func numbers(_ reader: inout JSONReader) -> String? {
         switch reader.kind() {
         case .number, .string: return number(&reader)
@@ -67,7 +68,7 @@ extension ElementValue {
         }
     }
 
-    /// A number, or the word for one that JSON does not have.
+    /// Reads a number, or the string for one that JSON cannot represent.
     private static func number(_ reader: inout JSONReader) -> String? {
         reader.kind() == .string ? reader.string() : reader.number()
     }

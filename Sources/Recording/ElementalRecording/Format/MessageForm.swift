@@ -2,7 +2,7 @@ internal import Elemental
 internal import ElementalWire
 internal import Support
 
-/// Where in a message the value is.
+/// The place of the value in a message.
 enum MessageForm: Sendable, Equatable {
     case member(String)
     /// The object itself is a vector, with `x`, `y` and perhaps `z` and `w`.
@@ -10,10 +10,10 @@ enum MessageForm: Sendable, Equatable {
     /// The value is the message's whole text.
     case text
 
-    /// That of this framework's messages.
+    /// The form of this framework's messages.
     static let own = MessageForm.member("value")
 
-    /// Reads a value; `nil` if the message has none of the type.
+    /// Decodes a value; `nil` if the message has none of this type.
     func value(of message: [UInt8], _ type: ElementType) -> ElementValue? {
         if case .text = self { return String(validating: message, as: UTF8.self).map { .string($0) } }
         return message.withUnsafeBytes { bytes in
@@ -33,15 +33,14 @@ enum MessageForm: Sendable, Equatable {
         }
     }
 
-    /// The form and type of messages that others wrote, as the first of them suggests: numbers are doubles, objects of `x`,
-    /// `y`, `z` and `w` and short lists of numbers are vectors, and what is neither a value nor an object with one stays
-    /// the text that it is.
+    /// Infers the form and type of messages of other programs from the first of them. Numbers are doubles; objects of
+    /// `x`, `y`, `z` and `w` and short lists of numbers are vectors. An object without a recognisable value stays text.
     static func inferred(from message: [UInt8]) -> (form: MessageForm, type: ElementType)? {
         var members: [(name: String, type: ElementType?)] = []
         let isObject = message.withUnsafeBytes { bytes in
             var reader = JSONReader(bytes)
             return reader.object { name, reader in
-                // More members than these are no single value.
+                // An object with more members than this is not a single value.
                 guard members.count < 64 else { return reader.skip() != nil }
                 let before = reader
                 members.append((name, Self.type(&reader)))
@@ -59,7 +58,7 @@ enum MessageForm: Sendable, Equatable {
 
     private static let vectors: [Int: ElementType] = [2: .float2, 3: .float3, 4: .float4, 16: .float4x4]
 
-    /// The type of the value that follows; `nil` for one that is no single value.
+    /// Reads the type of the next value; `nil` if it is not a single value.
     private static func type(_ reader: inout JSONReader) -> ElementType? {
         switch reader.kind() {
         case .number: return .double

@@ -3,18 +3,18 @@ internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
-/// A channel of a recording: an element of a service, as the service told it at a time.
+/// A channel of a recording: an element of a service, with its definition at a time.
 struct RecordedChannel {
-    /// The service's name; `nil` if it was recorded by host and port, where nobody tells it.
+    /// The service's name; `nil` if it was recorded by host and port, without a known name.
     var service: String?
     var instance: String
-    /// Which of the service's catalogues, which may change, from 0.
+    /// The index of the catalogue among those that the service had.
     var catalogue: Int
     var position: Int
     var element: ElementDefinition
 
     private static let version = "1"
-    /// The service's name in topics where it is not known.
+    /// The service's name in topics if it is unknown.
     static let unknownService = "recording"
 
     var topic: String { "\(service ?? Self.unknownService)/\(instance)/\(element.name)" }
@@ -50,7 +50,7 @@ struct RecordedChannel {
 }
 
 extension RecordedChannel {
-    /// Reads a channel; `nil` if it is not one of ours, or says what cannot be.
+    /// Decodes a channel; `nil` if another program wrote it, or its metadata are invalid.
     init?(_ channel: MCAP.Channel) {
         let entries = Dictionary(channel.metadata.map { ($0.key, $0.value) }) { first, _ in first }
         guard entries["elemental"] == Self.version, channel.messageEncoding == "json",

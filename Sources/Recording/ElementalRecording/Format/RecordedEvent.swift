@@ -1,34 +1,34 @@
 internal import Support
 
-/// Something other than a value that a recording tells: a service that was connected or lost, values that are missing.
+/// An entry of a recording that is not a value: a service was connected or lost, or values are missing.
 public struct RecordedEvent: Sendable, Hashable {
-    /// What happened.
+    /// The kind of event.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// The service is connected, and its values follow. The elements may be others than before.
+        /// The service is connected, and its values follow. Its catalogue may have changed.
         case connected
-        /// The service is not connected, for the reason that is given: until it is connected again there are no values.
+        /// The service is not connected, for the given reason. There are no values until it is connected again.
         case away
         /// The service does not admit the recorder.
         case refused
-        /// Values are missing before this event: they came faster than the disk took them or, of a service, its history does
-        /// not have them.
+        /// Values are missing before this event: they came faster than the disk could write or, with a service given,
+        /// its history lacks them.
         case lost
     }
 
-    /// What happened.
+    /// The kind of event.
     public internal(set) var kind: Kind
-    /// The service's name; `nil` if it was recorded by host and port, and for values of any service that are missing.
+    /// The service's name; `nil` if it was recorded by host and port, or if missing values may be of any service.
     public internal(set) var service: String?
     /// The name of the service's instance, or the host and port.
     public internal(set) var instance: String?
-    /// For ``Kind/connected``: which of the service's catalogues holds from now on, from 0.
+    /// For ``Kind/connected``: the index of the service's catalogue from now on.
     public internal(set) var catalogue: Int?
-    /// Why, if that is known. Text from the network may be in it.
+    /// The reason, if known. It may contain text from the network.
     public internal(set) var reason: String?
-    /// For ``Kind/lost``: how many values, if that is known.
+    /// For ``Kind/lost``: the number of values, if known.
     public internal(set) var count: Int?
 
-    /// Where events are in a file. Other tools show them there.
+    /// The topic of events in a file, under which other tools show them.
     static let topic = "elemental/events"
     static let schemaID: UInt16 = 100
 
@@ -64,7 +64,7 @@ public struct RecordedEvent: Sendable, Hashable {
 }
 
 extension RecordedEvent {
-    /// Reads an event; `nil` if it is none, or one that this version does not know.
+    /// Decodes an event; `nil` if it is invalid, or of a kind that this version does not support.
     init?(message: [UInt8]) {
         var texts: [String: String] = [:]
         var numbers: [String: Int] = [:]

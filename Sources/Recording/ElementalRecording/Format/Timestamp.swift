@@ -1,6 +1,6 @@
 internal import Support
 
-/// A time of the wall clock as text, with microseconds.
+/// Formats a time of the wall clock with microseconds.
 package struct Timestamp: Sendable {
     private let microseconds: UInt64
 

@@ -1,10 +1,10 @@
 internal import ElementalWire
 internal import Support
 
-/// Reads the records of an MCAP file one after the other, those in chunks too. It blocks.
+/// Reads the records of an MCAP file one after the other, including those in chunks. It blocks.
 ///
-/// A file that is cut off, because it is being written or its recorder was killed, is read to its last whole record.
-/// Memory is bounded whatever the file says: a window of 256 KiB, or one record up to ``longestMessage``.
+/// A truncated file, which is still being written or whose recorder was killed, is read up to its last whole record.
+/// Memory is limited whatever the file contains: a window of 256 KiB, or one record up to ``longestMessage``.
 struct MCAPCursor {
     enum Record {
         case channel(MCAP.Channel)
@@ -12,13 +12,13 @@ struct MCAPCursor {
         case chunkIndex(MCAP.ChunkIndex)
         case statistics(MCAP.Statistics)
         case dataEnd
-        /// With the place at which the summary begins; 0 if there is none.
+        /// The offset of the summary; 0 if there is none.
         case footer(UInt64)
-        /// One that is not read: of no use here, or unknown.
+        /// A record that is not decoded: not needed here, or unknown.
         case other
     }
 
-    /// The longest message that is read, in bytes: the longest value of a connection's default limits, in base64.
+    /// The maximum length of a message in bytes: the longest value of a connection's default limits, in base64.
     static let longestMessage = 180 << 20
     private static let longestRecord = 4 << 20
     private static let windowByteCount = 256 << 10
@@ -26,18 +26,18 @@ struct MCAPCursor {
     private let source: RecordingFile
     private var window: [UInt8] = []
     private var windowStart: UInt64 = 0
-    /// Where the next record begins.
+    /// The offset of the next record.
     private(set) var offset: UInt64
     private let end: UInt64
-    /// The chunk that is being read: its end, and the checksum that its records should have; 0 if it is not checked.
+    /// The current chunk: its end, and the expected checksum of its records; 0 if it is not checked.
     private var chunk: (end: UInt64, expected: UInt32)?
     private var checksum = CRC32()
 
     private(set) var isCutOff = false
     private(set) var damagedChunkCount = 0
-    /// The records that were left out: too long, or not as the format says.
+    /// The number of skipped records: too long or invalid.
     private(set) var skippedRecordCount = 0
-    /// Whether messages come without their data, which is faster.
+    /// Whether to read messages without their data, which is faster.
     var skipsMessageData = false
 
     init(_ source: RecordingFile, at offset: UInt64 = UInt64(MCAP.magic.count), end: UInt64? = nil) {
@@ -52,7 +52,7 @@ struct MCAPCursor {
         }
     }
 
-    /// Where the summary begins; 0 if the file says that it has none, `nil` if it has no end.
+    /// Returns the offset of the summary; 0 if the file has none, `nil` if the file has no end.
     static func summaryStart(of source: RecordingFile) throws(RecordingError) -> UInt64? {
         let end = UInt64(MCAP.footerByteCount + MCAP.magic.count)
         guard source.byteCount >= end + UInt64(MCAP.magic.count) else { return nil }
@@ -63,10 +63,10 @@ struct MCAPCursor {
         return start
     }
 
-    /// The next record; `nil` at the end, and where the file is cut off.
+    /// Returns the next record; `nil` at the end, and where the file is truncated.
     ///
-    /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/compressed`` for a chunk that is, and if the file
-    ///   cannot be read.
+    /// - Throws: ``RecordingError`` with the code ``RecordingError/Code/compressed`` for a compressed chunk, and if the
+    ///   file cannot be read.
     mutating func next() throws(RecordingError) -> Record? {
         if let chunk, offset >= chunk.end {
             if chunk.expected != 0, checksum.value != chunk.expected { damagedChunkCount += 1 }
@@ -75,7 +75,7 @@ struct MCAPCursor {
         let limit = chunk?.end ?? end
         guard limit > offset else { return nil }
         guard limit - offset >= UInt64(MCAP.recordHeaderByteCount) else {
-            // The magic at the end is shorter than a record.
+            // The magic bytes at the end are shorter than a record header.
             if chunk == nil { isCutOff = limit - offset != UInt64(MCAP.magic.count) }
             offset = end
             return nil
@@ -97,7 +97,7 @@ struct MCAPCursor {
         return nil
     }
 
-    /// A record goes beyond its chunk, the rest of which cannot be read, or beyond the file.
+    /// Handles a record that extends beyond its chunk, whose rest cannot be read, or beyond the file.
     private mutating func leaveBrokenChunk() -> Record? {
         guard let chunk else { return cutOff() }
         if chunk.end >= end { isCutOff = true }
@@ -133,7 +133,7 @@ struct MCAPCursor {
         }
         guard length >= headerByteCount, count <= length - headerByteCount else { return skip(content, length) }
         offset = content + headerByteCount
-        // Of a chunk that is cut off all whole records are read.
+        // All whole records of a truncated chunk are read.
         let isWhole = count <= end - offset
         chunk = (isWhole ? offset + count : end, isWhole ? fixed[0] : 0)
         checksum = CRC32()
@@ -158,7 +158,7 @@ struct MCAPCursor {
         let longest = opcode == .message ? Self.longestMessage : Self.longestRecord
         guard isWanted, length <= UInt64(longest) else {
             if isWanted { skippedRecordCount += 1 }
-            // Its checksum is not known any more.
+            // The checksum can no longer be computed.
             chunk?.expected = 0
             return .other
         }
@@ -187,7 +187,7 @@ struct MCAPCursor {
         case .footer: return reader.integer(UInt64.self).map { .footer($0) }
         case .dataEnd: return .dataEnd
         case .message:
-            // A sequence number behind the channel.
+            // A sequence number follows the channel.
             guard let channel = reader.integer(UInt16.self), reader.bytes(4) != nil,
                 let time = reader.integer(UInt64.self), let published = reader.integer(UInt64.self)
             else { return nil }
@@ -197,7 +197,7 @@ struct MCAPCursor {
         }
     }
 
-    /// What `body` makes of bytes of the file; `nil` if the file does not have them.
+    /// Calls `body` with bytes of the file; `nil` if the file does not have them.
     private mutating func bytes<Result>(
         at place: UInt64, _ count: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(RecordingError) -> Result? {
@@ -206,7 +206,7 @@ struct MCAPCursor {
             && window.count - Int(place - windowStart) >= count
         if !isThere {
             guard place <= source.byteCount, UInt64(count) <= source.byteCount - place else { return nil }
-            // A window that was widened for one record is given back.
+            // Frees a window that was enlarged for one record.
             window = []
             window = try source.read(
                 at: place, max(count, Int(min(UInt64(Self.windowByteCount), source.byteCount - place))))

@@ -1,8 +1,8 @@
 internal import ElementalWire
 
-/// What the MCAP format is made of (https://mcap.dev/spec): a file is `magic · records · magic`, and a record `opcode UInt8 ·
-/// length UInt64 · content`. All numbers are little-endian, strings and lists have their length in bytes before them, in
-/// four bytes.
+/// The structure of the MCAP format (https://mcap.dev/spec): a file is `magic · records · magic`, and a record is
+/// `opcode UInt8 · length UInt64 · content`. All numbers are little-endian. Strings and lists are preceded by their
+/// length in bytes, in four bytes.
 enum MCAP {
     static let magic: [UInt8] = [0x89, 0x4D, 0x43, 0x41, 0x50, 0x30, 0x0D, 0x0A]
 
@@ -18,11 +18,11 @@ enum MCAP {
     static let footerByteCount = 29
     static let dataEndByteCount = 13
 
-    /// Text or binary entries by name. The order is kept.
+    /// Texts by name, in order.
     typealias Metadata = [(key: String, value: String)]
 
     struct Schema {
-        /// From 1: a channel without a schema has 0.
+        /// At least 1: 0 stands for a channel without a schema.
         var id: UInt16
         var name: String
         var text: String
@@ -31,7 +31,7 @@ enum MCAP {
     struct Channel {
         var id: UInt16
         var schemaID: UInt16
-        /// The name under which tools show the channel.
+        /// The name that tools show for the channel.
         var topic: String
         var messageEncoding: String
         var metadata: Metadata
@@ -41,16 +41,16 @@ enum MCAP {
         var channelID: UInt16
         /// When it was recorded, in nanoseconds since 1970.
         var logTime: UInt64
-        /// When it was measured, or else recorded.
+        /// When it was measured, if known, otherwise when it was recorded.
         var publishTime: UInt64
         var data: [UInt8]
     }
 
     struct ChunkIndex {
-        /// Where the chunk is in the file, from its opcode on.
+        /// The offset of the chunk's opcode in the file.
         var offset: UInt64
         var byteCount: UInt64
-        /// The channels that have messages in the chunk; empty if that is not known.
+        /// The channels with messages in the chunk; empty if unknown.
         var channels: [UInt16]
     }
 
@@ -66,13 +66,13 @@ enum MCAP {
     }
 }
 
-// The content of records. Every length is checked: what is cut off or contradicts itself is `nil`.
+// Decoding of records. Every length is checked: truncated or contradictory content gives `nil`.
 extension ByteReader {
     mutating func integer<Number: FixedWidthInteger>(_: Number.Type = Number.self) -> Number? {
         bytes(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 
-    /// Bytes with their number in four bytes before them.
+    /// Reads bytes that are preceded by their count in four bytes.
     mutating func counted() -> UnsafeRawBufferPointer? { integer(UInt32.self).flatMap { bytes(Int($0)) } }
 
     mutating func string() -> String? { counted().flatMap { String(validating: $0, as: UTF8.self) } }
@@ -98,7 +98,7 @@ extension ByteReader {
     }
 
     mutating func chunkIndex() -> MCAP.ChunkIndex? {
-        // Behind two times.
+        // Skips two times.
         guard bytes(16) != nil, let offset = integer(UInt64.self), let count = integer(UInt64.self),
             let channels = list({ reader in
                 reader.integer(UInt16.self).flatMap { channel in reader.bytes(8).map { _ in channel } }
@@ -108,7 +108,7 @@ extension ByteReader {
     }
 
     mutating func statistics() -> MCAP.Statistics? {
-        // Behind the numbers of messages, schemas, channels, attachments, metadata and chunks.
+        // Skips the numbers of messages, schemas, channels, attachments, metadata and chunks.
         guard bytes(26) != nil, let start = integer(UInt64.self), let end = integer(UInt64.self),
             let counts = list({ reader in
                 reader.integer(UInt16.self).flatMap { channel in reader.integer(UInt64.self).map { (channel, $0) } }

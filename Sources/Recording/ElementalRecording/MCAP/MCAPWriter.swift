@@ -2,8 +2,8 @@ internal import Support
 
 /// Writes an MCAP file: chunks with their indexes, and at the end the summary. It blocks, and belongs to one thread.
 ///
-/// Its memory does not grow with the file: the index of the chunks, of which a day has some ten megabytes, waits in a file
-/// of its own.
+/// Its memory does not grow with the file: the index of the chunks, some ten megabytes a day, waits in a file of its
+/// own.
 // Unchecked because one thread uses it.
 final class MCAPWriter: @unchecked Sendable {
     private let chunkLimit: Int
@@ -12,26 +12,26 @@ final class MCAPWriter: @unchecked Sendable {
 
     // The chunk that is being filled.
     private var chunk = [UInt8]()
-    /// When each channel's messages came, and where in the chunk's records they are.
+    /// The times of each channel's messages, and their offsets in the chunk's records.
     private var entries: [UInt16: [(time: UInt64, offset: UInt64)]] = [:]
     private var chunkTimes: (start: UInt64, end: UInt64)?
 
-    // What the summary has.
+    // The content of the summary.
     private var schemaIDs: Set<UInt16> = []
     private var schemas = [UInt8]()
     private var channels = [UInt8]()
     private var metadataIndex = [UInt8]()
     private var chunkIndex: ChunkIndexStore
     private var statistics = MCAP.Statistics()
-    /// Those of what is in the file.
+    /// The statistics of what is in the file.
     private(set) var written = MCAP.Statistics()
 
-    /// The bytes that are kept free for the last records, below the file's limit.
+    /// The bytes below the file's limit that are reserved for the last records.
     var reservedByteCount: UInt64 = 1024
 
-    /// Where the last chunk begins, which is given up if the disk has no room for the file's end.
+    /// The offset of the last chunk, which is dropped if the disk has no room for the file's end.
     private var lastChunk: UInt64
-    /// The end of all that is complete.
+    /// The offset after the last complete record.
     private var end: UInt64
 
     init(_ file: RecordingFile, library: String, maximumByteCount: UInt64? = nil) throws(RecordingError) {
@@ -73,7 +73,7 @@ final class MCAPWriter: @unchecked Sendable {
     }
 
     /// - Parameters:
-    ///   - published: when it was measured, if that is known.
+    ///   - published: when the value was measured, if known.
     ///   - content: appends the message's data.
     func addMessage(
         _ channel: UInt16, at time: UInt64, published: UInt64? = nil, _ content: (inout [UInt8]) -> Void
@@ -91,7 +91,7 @@ final class MCAPWriter: @unchecked Sendable {
         statistics.messageCount += 1
     }
 
-    /// Writes a record of its own, not in a chunk.
+    /// Writes a separate record, not in a chunk.
     func addMetadata(_ name: String, _ metadata: MCAP.Metadata) throws(RecordingError) {
         try flush()
         let bytes = [UInt8](.metadata) { bytes in
@@ -109,15 +109,15 @@ final class MCAPWriter: @unchecked Sendable {
         noteWritten()
     }
 
-    /// Ends the chunk and writes it.
+    /// Completes the chunk and writes it.
     ///
-    /// - Throws: ``RecordingError`` if it cannot be written, with the code ``RecordingError/Code/limitReached`` where the
-    ///   file would grow beyond its limit. What was written before is complete, and only ``finish()`` may follow.
+    /// - Throws: ``RecordingError`` if it cannot be written, with the code ``RecordingError/Code/limitReached`` if the
+    ///   file would exceed its limit. Everything written before is complete, and only ``finish()`` may follow.
     func flush() throws(RecordingError) {
         guard !chunk.isEmpty else { return }
         statistics.chunkCount += 1
         let (times, size) = (chunkTimes ?? (0, 0), UInt64(chunk.count))
-        // Two times, two lengths, a checksum, and the empty name of a compression.
+        // Two times, two lengths, a checksum, and an empty compression name.
         var head = [UInt8]()
         head.addAll(MCAP.Opcode.chunk.rawValue, 40 + size, times.start, times.end, size)
         head.addAll(CRC32(chunk).value, UInt32(0), size)
@@ -139,14 +139,14 @@ final class MCAPWriter: @unchecked Sendable {
         removeChunk()
     }
 
-    /// Gives up what is in the chunk, which could not be written.
+    /// Drops the content of the chunk, which could not be written.
     func dropChunk() {
         (written.schemaCount, written.channelCount) = (statistics.schemaCount, statistics.channelCount)
         statistics = written
         removeChunk()
     }
 
-    /// Waits until what was written is on the disk.
+    /// Waits until everything written is on the disk.
     func synchronise() throws(RecordingError) { try file.synchronise() }
 
     private func removeChunk() {
@@ -160,7 +160,7 @@ final class MCAPWriter: @unchecked Sendable {
         written = statistics
     }
 
-    /// The chunk's index, a record for each channel, and where in the file these are.
+    /// Returns the chunk's index, a record for each channel, and the offsets of these records in the file.
     private func messageIndex(after start: UInt64) -> ([UInt8], [(channel: UInt16, offset: UInt64)]) {
         var index = [UInt8]()
         var offsets: [(channel: UInt16, offset: UInt64)] = []
@@ -183,7 +183,7 @@ final class MCAPWriter: @unchecked Sendable {
         try file.append(bytes)
     }
 
-    /// Whether the file with its end stays within its limit.
+    /// Checks that the file with its end stays within its limit.
     private func checkRoom(for byteCount: Int, index: Int) throws(RecordingError) {
         guard let maximumByteCount else { return }
         let size = file.byteCount + UInt64(byteCount) + endByteCount + UInt64(index) + reservedByteCount
@@ -191,7 +191,7 @@ final class MCAPWriter: @unchecked Sendable {
         throw RecordingError(.limitReached, "\(file.path) has reached its size of \(maximumByteCount) bytes")
     }
 
-    /// The bytes of the file's end, or a few more.
+    /// An upper bound of the bytes of the file's end.
     private var endByteCount: UInt64 {
         let statistics = 128 + 10 * self.statistics.messageCounts.count
         let offsets = 5 * (MCAP.recordHeaderByteCount + 17)
@@ -201,16 +201,16 @@ final class MCAPWriter: @unchecked Sendable {
 
     // MARK: - The end
 
-    /// Ends the file with its summary. If there is no room for that, the file ends without one, and every reader can
+    /// Ends the file with its summary. If there is no room for it, the file ends without one, and every reader can
     /// still read it from its beginning.
     ///
-    /// - Throws: ``RecordingError`` if even that cannot be written; what is in the file can be read with ``Recording``.
+    /// - Throws: ``RecordingError`` if even that cannot be written; ``Recording`` can read what is in the file.
     func finish() throws(RecordingError) {
         do throws(RecordingError) {
             if file.byteCount != end { try file.truncate(to: end) }
             try writeSummary()
         } catch {
-            // A file that was removed, or on a disk that failed, has no better end.
+            // A shorter end does not help if the file was removed or the disk has failed.
             guard error.code == .diskFull else { throw error }
             do throws(RecordingError) {
                 try endWithoutSummary(at: end)
@@ -227,10 +227,10 @@ final class MCAPWriter: @unchecked Sendable {
         try writeFooter(summary: 0, offsets: 0, nil)
     }
 
-    /// Without a checksum.
+    /// Has no checksum.
     private static let dataEnd = [UInt8](.dataEnd) { $0.add(UInt32(0)) }
 
-    /// - Parameter checksum: that of the summary; `nil` if there is none.
+    /// - Parameter checksum: the summary's checksum; `nil` if there is no summary.
     private func writeFooter(summary: UInt64, offsets: UInt64, _ checksum: CRC32?) throws(RecordingError) {
         var bytes = [UInt8]()
         let size = UInt64(MCAP.footerByteCount - MCAP.recordHeaderByteCount)
@@ -269,7 +269,7 @@ final class MCAPWriter: @unchecked Sendable {
         try writeFooter(summary: summaryStart, offsets: offsetsStart, checksum)
     }
 
-    /// The statistics of what is in the file, and of the schemas and channels in its summary.
+    /// The statistics of the messages in the file, and of the schemas and channels in its summary.
     private var statisticsRecord: [UInt8] {
         [UInt8](.statistics) { bytes in
             // No attachments.
@@ -284,7 +284,7 @@ final class MCAPWriter: @unchecked Sendable {
     }
 }
 
-/// The index of a file's chunks, as records, until the file's end. What is more than a megabyte waits in a file.
+/// The index records of a file's chunks, until the file's end. More than a megabyte waits in a separate file.
 struct ChunkIndexStore {
     private static let limit = 1 << 20
 

@@ -1,4 +1,4 @@
-// Bytes of MCAP records, as they are put together.
+// Encoding of MCAP records.
 extension [UInt8] {
     init(_ opcode: MCAP.Opcode, _ body: (inout [UInt8]) -> Void) {
         self = []
@@ -22,7 +22,7 @@ extension [UInt8] {
         }
     }
 
-    /// Content with its length in four bytes.
+    /// Appends content, preceded by its length in four bytes.
     mutating func addCounted(_ body: (inout [UInt8]) -> Void) {
         let start = count
         add(UInt32(0))

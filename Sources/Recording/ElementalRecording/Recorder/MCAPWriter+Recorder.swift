@@ -2,7 +2,7 @@ internal import Elemental
 internal import ElementalWire
 internal import Support
 
-// What a recorder writes.
+// The entries of a recorder.
 extension MCAPWriter {
     convenience init(_ path: String, _ options: RecorderOptions) throws(RecordingError) {
         try self.init(
@@ -21,8 +21,8 @@ extension MCAPWriter {
         Int(written.messageCount - (written.messageCounts[RecordQueue.eventChannel] ?? 0))
     }
 
-    /// - Parameter flushes: whether everything is to be in the file then.
-    /// - Throws: ``RecordingError``, after which nothing but ``finish(_:lostCount:_:)`` may follow.
+    /// - Parameter flushes: whether to write everything to the file.
+    /// - Throws: ``RecordingError``, after which only ``finish(_:lostCount:_:)`` may follow.
     func write(_ entries: [RecordQueue.Entry], flushes: Bool) throws(RecordingError) {
         for entry in entries {
             switch entry {
@@ -39,17 +39,17 @@ extension MCAPWriter {
         if flushes { try flush() }
     }
 
-    /// - Parameter failure: why writing ended; `nil` if it did not.
+    /// - Parameter failure: why writing has failed; `nil` if it has not.
     func finish(_ failure: RecordingError?, lostCount: Int, _ clock: RecordingClock) throws(RecordingError) {
         if failure == nil || failure?.code == .limitReached {
             reservedByteCount = 0
-            // A file without this is complete as well.
+            // The metadata below are optional: a file without them is complete.
             dropChunk()
             try? addMetadata(
                 "elemental.end",
                 [
                     ("end", String(clock.now)), ("lost", String(lostCount)),
-                    // By how many nanoseconds the wall clock was set meanwhile.
+                    // By how many nanoseconds the wall clock was set during the recording.
                     ("wallClockStep", String(Int64(bitPattern: WallClock.nanoseconds &- clock.now))),
                 ])
         }

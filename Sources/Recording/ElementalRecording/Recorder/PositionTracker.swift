@@ -2,7 +2,7 @@ internal import Elemental
 internal import ElementalFollowing
 internal import Support
 
-/// Knows where the values of a file end in the histories of their elements, and reports it when they are on the disk.
+/// Tracks where the values of a file end in the histories of their elements, and reports it once they are on the disk.
 // Unchecked because only the recorder's thread uses it.
 final class PositionTracker: @unchecked Sendable {
     private struct Name: Hashable {
@@ -21,8 +21,8 @@ final class PositionTracker: @unchecked Sendable {
         self.report = report
     }
 
-    /// Notes what will be written. Where the first values of an element begin is reported before they are: a recorder that is
-    /// killed afterwards leaves a position behind which its values are counted.
+    /// Records the entries that will be written. The position before an element's first value is reported before that
+    /// value is written, so that a recorder that is killed afterwards leaves a position from which to count its values.
     func prepare(_ entries: [RecordQueue.Entry], of writer: MCAPWriter) {
         var beginnings: [Name: (channel: UInt16, position: HistoryPosition)] = [:]
         for entry in entries {
@@ -33,7 +33,7 @@ final class PositionTracker: @unchecked Sendable {
             case .value(let channel, _, _, _, let position?):
                 guard let name = names[channel] else { continue }
                 if positions[name]?.channel != channel {
-                    // Without a check: the value before need not be known.
+                    // The check value is 0, since the value before may be unknown.
                     let before = HistoryPosition(life: position.life, number: position.number &- 1, check: 0)
                     beginnings[name] = (channel, before)
                 }
@@ -47,7 +47,7 @@ final class PositionTracker: @unchecked Sendable {
 
     /// - Parameter areFlushed: whether all entries are in the file.
     func written(by writer: MCAPWriter, areFlushed: Bool) {
-        // A position must not be there before its value, even if the machine loses its power.
+        // A position must not be stored before its value, even if the machine loses power.
         guard areFlushed, hasChanged, (try? writer.synchronise()) != nil else { return }
         hasChanged = false
         report(positions, writer)

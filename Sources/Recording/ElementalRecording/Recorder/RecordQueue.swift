@@ -2,7 +2,8 @@ internal import Elemental
 internal import ElementalFollowing
 internal import ElementalWire
 
-/// What waits to be written, in the order in which it came, and what is known of the services. It has no thread of its own.
+/// The entries that wait to be written, in the order of their arrival, and the known services. It has no thread of its
+/// own.
 struct RecordQueue {
     enum Entry {
         case channel(UInt16, RecordedChannel)
@@ -12,24 +13,26 @@ struct RecordQueue {
 
     /// A service, with the channels of its elements.
     private struct Track {
-        /// All catalogues that it had, and the channels of their elements by identifier; 0 where an element has none.
+        /// All catalogues that it had, with the channels of their elements by identifier; 0 for an element without a
+        /// channel.
         var catalogues: [(catalogue: ElementCatalogue, channels: [UInt16])] = []
-        /// Which of them holds; `nil` while the service is not connected.
+        /// The index of the current catalogue; `nil` while the service is not connected.
         var current: Int?
-        /// The channels of that one.
+        /// The channels of the current catalogue.
         var channels: [UInt16] = []
     }
 
-    /// The channel of the events. Those of elements follow.
+    /// The channel of the events. The elements' channels follow.
     static let eventChannel: UInt16 = 1
-    /// The most channels: a service that changes its elements again and again must not fill the memory.
+    /// The maximum number of channels, because a service that changes its elements again and again must not fill the
+    /// memory.
     static let mostChannels = 8192
-    /// What an entry takes without the bytes of a long value.
+    /// The size of an entry without the bytes of a long value.
     private static let entryByteCount = MemoryLayout<Entry>.stride
     private static let channelByteCount = 1024
-    /// The most bytes that events may have beyond what values may: those that say why values are missing.
+    /// The bytes for events beyond the limit for values: these events report why values are missing.
     static let eventByteCount = 256 << 10
-    /// The most bytes of services and their catalogues, about: a service must not fill the memory by other names and elements.
+    /// The approximate maximum bytes of services and catalogues: changing names and elements must not fill the memory.
     static let mostTrackBytes = 16 << 20
 
     private let names: [String]
@@ -39,12 +42,12 @@ struct RecordQueue {
     private var lastChannel = eventChannel
     private var entries: [Entry] = []
     private(set) var byteCount = 0
-    /// Values that came and were not taken, and have not been told yet.
+    /// Lost values that are not reported in an event yet.
     private var untold = 0
     private(set) var valueCount = 0
     private(set) var lostCount = 0
 
-    /// - Parameter names: those of the elements to record; empty for all.
+    /// - Parameter names: the names of the elements to record; empty for all.
     init(names: [String], limit: Int) {
         self.names = names
         self.limit = limit
@@ -68,7 +71,7 @@ struct RecordQueue {
         byteCount += count
     }
 
-    /// Tells how many values are missing, before what follows them.
+    /// Appends an event with the number of missing values, before the entry that follows them.
     private mutating func tellLost(at time: UInt64) {
         guard untold > 0 else { return }
         append(.event(RecordedEvent(kind: .lost, count: untold), time: time), Self.entryByteCount)
@@ -76,10 +79,10 @@ struct RecordQueue {
     }
 
     /// - Parameters:
-    ///   - age: how many nanoseconds ago the value was measured, if that is known.
-    ///   - position: that of a value of the element's history. There is always room for it: the next one is asked for when
-    ///     it is written.
-    ///   - now: the time, asked only if the value is one to be recorded.
+    ///   - age: the nanoseconds since the value was measured, if known.
+    ///   - position: the position of a value of the element's history. There is always room for it: the next one is
+    ///     requested after it is written.
+    ///   - now: the time, called only if the value is recorded.
     mutating func add(
         _ value: ElementValue, of element: ElementDefinition, _ key: ServiceKey, measured age: Int64? = nil,
         position: HistoryPosition? = nil, at now: () -> UInt64
@@ -90,7 +93,7 @@ struct RecordQueue {
         let time = now()
         lastTime = time
         let count = Self.entryByteCount + (value.type.fixedByteCount == nil ? value.wireByteCount : 0)
-        // A value longer than everything that may wait goes alone.
+        // A single value longer than the limit is accepted.
         guard byteCount + count <= limit || entries.isEmpty || position != nil else { return lose() }
         tellLost(at: time)
         let measured = age.map { UInt64(clamping: Int64(clamping: time) &- $0) } ?? time
@@ -98,7 +101,7 @@ struct RecordQueue {
         valueCount += 1
     }
 
-    /// Tells values that the element's history lacks.
+    /// Appends an event with the values that the element's history lacks.
     mutating func addGap(_ gap: HistoryGap, of element: ElementDefinition, _ key: ServiceKey, at time: UInt64) {
         guard let channels = tracks[key]?.channels, channels.indices.contains(Int(element.id)),
             channels[Int(element.id)] != 0
@@ -111,13 +114,13 @@ struct RecordQueue {
                 count: gap.count.map { Int(clamping: $0) }), time)
     }
 
-    /// There is no room for a value or an event.
+    /// Counts a value or event for which there is no room.
     private mutating func lose() {
         untold += 1
         lostCount += 1
     }
 
-    /// Whether the service is connected, and the element one of those that it has.
+    /// Returns whether the service is connected and its current catalogue has the element.
     func follows(_ key: ServiceKey, _ element: ElementDefinition) -> Bool {
         guard let track = tracks[key], let current = track.current else { return false }
         return track.catalogues[current].catalogue[id: element.id] == element

@@ -5,7 +5,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import Support
 
-/// Records values of services into an MCAP file, with the times at which they came.
+/// Records values of services into an MCAP file, with the times of their arrival.
 ///
 /// ```swift
 /// let recorder = try await Recorder(path: "robot.mcap")
@@ -13,10 +13,9 @@ internal import Support
 /// …
 /// let summary = await recorder.finish()
 /// ```
-/// Taking a value costs its sender's event loop no more than putting it into a queue; a thread of the recorder's own writes
-/// it. Every value is in the file within a second, so that a program that is killed leaves a file that can be read up to
-/// its last second. The format is on the page "Recording and replaying" of the module
-/// Elemental.
+/// A value costs its sender's event loop only an entry in a queue; the recorder's own thread writes it. Every value is
+/// in the file within a second. If the program is killed, the file can be read up to its last second. The format is on
+/// the page "Recording and replaying" of the module Elemental.
 public final class Recorder: Sendable {
     /// The file.
     public let path: String
@@ -24,13 +23,13 @@ public final class Recorder: Sendable {
     private struct State {
         var queue: RecordQueue
         var isArmed = false
-        /// Whether a write before that is on its way, because much waits.
+        /// Whether an earlier write is scheduled, because much is waiting.
         var isHurrying = false
         var failure: RecordingError?
         var isFinishing = false
     }
 
-    /// So much waits that it is written at once.
+    /// The waiting bytes that cause a write at once.
     private static let hurryByteCount = 256 << 10
 
     private let options: RecorderOptions
@@ -39,15 +38,15 @@ public final class Recorder: Sendable {
     private let thread: NIOThreadPool
     private let loop: any EventLoop
     private let failed = Latch()
-    /// Open while a value of a history may be asked for: less waits than half of what may.
+    /// Open while another value of a history may be requested: less than half of the maximum is waiting.
     private let room = Latch()
     private let positions: PositionTracker?
-    /// What became of the recording, once it has ended.
+    /// The outcome of the recording, once it has ended.
     private let summary = Locked<RecordingSummary?>(nil)
 
-    /// Makes the file and begins.
+    /// Creates the file and starts recording.
     ///
-    /// - Throws: ``RecordingError``, with the code ``RecordingError/Code/fileExists`` if the file is there already.
+    /// - Throws: ``RecordingError``, with the code ``RecordingError/Code/fileExists`` if the file already exists.
     public init(path: String, options: RecorderOptions = RecorderOptions()) async throws(RecordingError) {
         self.path = path
         self.options = options
@@ -75,9 +74,9 @@ public final class Recorder: Sendable {
 
     deinit { thread.shutdownGracefully { _ in } }
 
-    /// Records all values that the device receives from now on, until it ends, and when it is away meanwhile.
+    /// Records all values that the device receives from now on, until it ends, across lost connections.
     ///
-    /// In the closure `configure` of a connection nothing is missed.
+    /// Called in the closure `configure` of a connection, it misses no value.
     public func record(_ device: ElementalDevice) {
         let key = ServiceKey(service: device.service, name: device.name)
         device.onAnyValue { [weak self] element, value, device in
@@ -99,12 +98,12 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Records what happens to services that are followed. It may be called from any thread; the events of one service
-    /// come in their order.
+    /// Records an event of a followed service. It can be called from any thread. The events of one service must come in
+    /// order.
     package func note(_ event: FollowerEvent) {
         switch event {
         case .value(let key, let element, let value, let measured):
-            // By the recording's clock.
+            // The age places the time of measurement on the recording's clock.
             let age = measured.map { 1000 * (MeasurementTime.now.microseconds &- $0.time.microseconds) }
             change { $0.queue.add(value, of: element, key, measured: age, at: { options.clock.now }) }
         case .history(let key, let element, .value(let value)):
@@ -125,7 +124,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Waits until a further value of a history may come, which the recorder does not drop.
+    /// Waits until there is room for another value of a history, which the recorder does not drop.
     package func waitForRoom() async { await room.wait() }
 
     func noteConnected(_ key: ServiceKey, _ catalogue: ElementCatalogue) {
@@ -136,7 +135,7 @@ public final class Recorder: Sendable {
         change { $0.queue.disconnected(key, kind, reason, at: options.clock.now) }
     }
 
-    /// Puts something into the queue, and has it written in time.
+    /// Changes the queue, and schedules writing it.
     private func change(_ body: (inout State) -> Void) {
         let (mustArm, mustHurry) = state.withLock { state -> (Bool, Bool) in
             guard !state.isFinishing, state.failure == nil else { return (false, false) }
@@ -156,7 +155,7 @@ public final class Recorder: Sendable {
         }
     }
 
-    /// Writes what waits. On the recorder's thread.
+    /// Writes the waiting entries. Runs on the recorder's thread.
     private func write(flushes: Bool) {
         let entries: [RecordQueue.Entry]? = state.withLock { state in
             if flushes { state.isArmed = false }
@@ -189,14 +188,14 @@ public final class Recorder: Sendable {
     /// ``finish()``.
     public func waitUntilFull() async { await failed.wait() }
 
-    /// Ends the recording: writes what waits, and the file's index. Values that come later are not recorded.
+    /// Ends the recording: writes the waiting values and the file's index. Later values are not recorded.
     ///
-    /// It may be called several times. It is not cut short by the task's cancellation.
+    /// It can be called several times. Cancelling the task does not cut it short.
     @discardableResult
     public func finish() async -> RecordingSummary {
         state.withLock { $0.isFinishing = true }
         return await withCheckedContinuation { continuation in
-            // The thread does one thing after the other: a second call finds the first one's summary.
+            // The thread runs one job after the other: a second call returns the first one's summary.
             thread.submit { _ in continuation.resume(returning: self.summary.withLock { $0 } ?? self.writeEnd()) }
         }
     }
@@ -205,7 +204,7 @@ public final class Recorder: Sendable {
         write(flushes: true)
         let (failure, taken, lost) = state.withLock { ($0.failure, $0.queue.valueCount, $0.queue.lostCount) }
         var end = failure
-        // What did not fit into the file is not lost.
+        // Values beyond the file's size limit do not count as lost.
         func lostCount() -> Int { lost + (end?.code == .limitReached ? 0 : taken - writer.valueCount) }
         do throws(RecordingError) {
             try writer.finish(failure, lostCount: lostCount(), options.clock)
@@ -221,15 +220,15 @@ public final class Recorder: Sendable {
     }
 }
 
-/// What a recording became.
+/// The outcome of a recording.
 public struct RecordingSummary: Sendable {
-    /// Why it ended.
+    /// Why a recording ended.
     public enum End: Sendable {
         /// ``Recorder/finish()`` was called.
         case finished
         /// The file has reached ``RecorderOptions/maximumByteCount``.
         case limitReached
-        /// It cannot be written any more. What was written before can be read.
+        /// The file cannot be written any more. Everything written before can be read.
         case failed(RecordingError)
     }
 
@@ -237,13 +236,13 @@ public struct RecordingSummary: Sendable {
     public let path: String
     /// Why it ended.
     public let end: End
-    /// The values in the file.
+    /// The number of values in the file.
     public let valueCount: Int
-    /// The values that came and are not in the file, because they came faster than the disk took them or could not be
-    /// written.
+    /// The number of values that arrived but are not in the file, because they came faster than the disk could write or
+    /// writing failed.
     public let lostCount: Int
     /// The file's length in bytes.
     public let byteCount: UInt64
-    /// From the recorder's beginning to its end.
+    /// The time from the recorder's start to its end.
     public let duration: Duration
 }

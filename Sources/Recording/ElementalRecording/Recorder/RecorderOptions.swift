@@ -2,27 +2,28 @@ package import Elemental
 package import ElementalFollowing
 internal import Support
 
-/// What a recorder writes, and how much.
+/// What a recorder writes, and its limits.
 public struct RecorderOptions: Sendable {
     /// The names of the elements to record, as their services have them; empty for all.
     public var elements: [String] = []
-    /// The most bytes of the file, its index included; `nil` for no limit. The recording ends before it would grow beyond.
+    /// The maximum bytes of the file, including its index; `nil` for no limit. The recording ends before it exceeds
+    /// them.
     public var maximumByteCount: UInt64?
-    /// The most bytes of values that may wait for the disk. What comes while so much waits is not recorded; the file and
-    /// ``RecordingSummary/lostCount`` tell how many.
+    /// The maximum bytes of values that wait for the disk. Values beyond it are not recorded; the file and
+    /// ``RecordingSummary/lostCount`` have their number.
     public var maximumPendingByteCount = 8 << 20
-    /// The clock: the time since the recorder was made, and the wall clock's time then, in nanoseconds since 1970.
+    /// The clock: the wall clock's time at the start, in nanoseconds since 1970, and the time since then.
     var clock = RecordingClock()
-    /// How long a value may wait until it is in the file.
+    /// The maximum time before a value is in the file.
     var interval = Duration.milliseconds(750)
-    /// Called on the recorder's thread, with what is on the disk by then, at most once in each ``interval``, and before the
-    /// first values of an element are written.
+    /// Called on the recorder's thread with the positions that are on the disk, at most once in each ``interval``, and
+    /// additionally before the first values of an element are written.
     package var onPositions: (@Sendable (RecordedPositions) -> Void)?
 
-    /// The defaults: everything, without a limit.
+    /// Creates options with the defaults: everything, without a limit.
     public init() {}
 
-    /// The fewest bytes of a file that has a limit.
+    /// The minimum of ``maximumByteCount``.
     public static let smallestMaximumByteCount: UInt64 = 64 << 10
 }
 
@@ -37,14 +38,14 @@ package struct RecordedPositions: Sendable {
         package let position: HistoryPosition
     }
 
-    /// The wall clock when the recording began, in nanoseconds since 1970, by which the file is known again.
+    /// The wall clock when the recording began, in nanoseconds since 1970. It identifies the file.
     package let start: UInt64
-    /// The file's length. Values behind that are later than the positions.
+    /// The file's length. Values beyond it are later than the positions.
     package let byteCount: UInt64
     package let positions: [Position]
 }
 
-/// The time of a recording: the wall clock's when it began, and from then on that of a monotonic clock that goes on while
+/// The time of a recording: the wall clock's time at the start, plus the time of a monotonic clock that continues while
 /// the machine sleeps.
 struct RecordingClock: Sendable {
     let name: String

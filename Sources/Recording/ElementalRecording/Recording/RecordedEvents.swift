@@ -1,17 +1,16 @@
 internal import Support
 
 extension Recording {
-    /// The events of the recording, the first ones of many, without reading the values between them where the file has an
-    /// index.
+    /// Returns the recording's events, up to a limit. If the file has an index, the values between them are not read.
     ///
-    /// - Parameter limit: the most events that are read.
+    /// - Parameter limit: the maximum number of events to read.
     /// - Throws: ``RecordingError``.
     public func events(atMost limit: Int = 1000) async throws(RecordingError) -> [RecordedItem] {
         guard contents.eventCount > 0 else { return [] }
         return try await Self.reading(path) { file throws(RecordingError) in try readEvents(file, limit) }
     }
 
-    /// It blocks.
+    /// Reads the events. It blocks.
     func readEvents(_ source: RecordingFile, _ limit: Int) throws(RecordingError) -> [RecordedItem] {
         var items: [RecordedItem] = []
         let reader = ItemReader(self, source)
@@ -32,7 +31,7 @@ extension Recording {
         if case .events? = contents.uses[channel] { true } else { false }
     }
 
-    /// The chunks that may have events; `nil` if the file has no index that tells.
+    /// Returns the chunks that may have events; `nil` if the file has no usable index.
     private func chunks(_ source: RecordingFile) throws(RecordingError) -> [Range<UInt64>]? {
         guard isComplete, let start = try MCAPCursor.summaryStart(of: source), start != 0 else { return nil }
         var chunks: [Range<UInt64>] = []

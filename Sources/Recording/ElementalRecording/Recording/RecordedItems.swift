@@ -2,14 +2,17 @@ internal import Elemental
 internal import NIOPosix
 internal import Support
 
-/// The values and events of a recording, read while they are asked for: a batch is in memory, and the next one on its way.
+/// The values and events of a recording, read in batches on demand: one batch is in memory, and the next one is being
+/// read.
 public struct RecordedItems: AsyncSequence, Sendable {
+    /// A value or an event.
     public typealias Element = RecordedItem
 
     let recording: Recording
-    /// What is left out, counted while the items are read.
+    /// Counts the values that are left out while the items are read.
     public let losses: RecordingLosses
 
+    /// Returns an iterator that reads the file from its beginning.
     public func makeAsyncIterator() -> Iterator { Iterator(recording: recording, losses: losses) }
 
     /// Reads the items, on a thread that may block.
@@ -21,7 +24,7 @@ public struct RecordedItems: AsyncSequence, Sendable {
 
         init(recording: Recording, losses: RecordingLosses) { reader = ItemReader(recording, losses: losses) }
 
-        /// The next value or event; `nil` at the end of the file.
+        /// Returns the next value or event; `nil` at the end of the file.
         ///
         /// - Throws: ``RecordingError`` if the file cannot be read any more.
         public mutating func next() async throws -> RecordedItem? {
@@ -42,17 +45,17 @@ public struct RecordedItems: AsyncSequence, Sendable {
 }
 
 /// Reads the items of a file. It blocks.
-// Unchecked because one call at a time uses it: each follows the end of the one before.
+// Unchecked because it is used by one call at a time: each starts after the end of the one before.
 final class ItemReader: @unchecked Sendable {
-    /// What a batch has at most: items, and bytes of their messages unless a single one is longer.
+    /// The maximum number of items in a batch, and of the bytes of their messages; a single longer message is accepted.
     private static let batchLimit = (items: 512, bytes: 1 << 20)
 
     private let recording: Recording
-    /// `nil` before the file is opened.
+    /// `nil` before the file is open.
     private var cursor: MCAPCursor?
     private let losses: RecordingLosses
 
-    /// - Parameter source: what is read instead of the file.
+    /// - Parameter source: a file to read instead of the recording's own.
     init(_ recording: Recording, _ source: RecordingFile? = nil, losses: RecordingLosses = RecordingLosses()) {
         self.recording = recording
         self.losses = losses
@@ -65,7 +68,7 @@ final class ItemReader: @unchecked Sendable {
         if cursor == nil { cursor = MCAPCursor(try RecordingFile(reading: recording.path)) }
         defer {
             if let cursor {
-                // A file that has its end is whole up to there.
+                // A file with a proper end should not be truncated before it.
                 let cut = cursor.isCutOff && recording.isComplete ? 1 : 0
                 losses.note(damageCount: cursor.damagedChunkCount + cursor.skippedRecordCount + cut)
             }
@@ -76,7 +79,7 @@ final class ItemReader: @unchecked Sendable {
                 guard let item = item(of: message) else { continue }
                 byteCount += message.data.count
                 batch.append(item)
-            // Behind it are the summary's channels.
+            // The summary's channels follow.
             case .dataEnd: return batch
             default: break
             }
@@ -84,7 +87,7 @@ final class ItemReader: @unchecked Sendable {
         return batch
     }
 
-    /// What a message says; `nil` if it is none of those that can be read.
+    /// Decodes a message; `nil` if it cannot be read.
     func item(of message: MCAP.Message) -> RecordedItem? {
         guard let content = content(of: message) else { return nil }
         let time = message.logTime > recording.start ? message.logTime - recording.start : 0
@@ -115,7 +118,7 @@ final class ItemReader: @unchecked Sendable {
     }
 }
 
-/// What is left out while a recording is read, and what may be wrong in what is read.
+/// Counts what is left out or may be damaged while a recording is read.
 public final class RecordingLosses: Sendable {
     private struct State {
         var values: [String: Int] = [:]
@@ -124,14 +127,14 @@ public final class RecordingLosses: Sendable {
 
     private let state = Locked(State())
 
-    /// Nothing is lost yet.
+    /// Creates an object without losses.
     public init() {}
 
-    /// How many messages have no value of their element's type, or are not JSON, by `SERVICE/INSTANCE/ELEMENT` or the
-    /// topic. Names from the file are in it.
+    /// The number of messages without a value of their element's type, or that are not JSON, by
+    /// `SERVICE/INSTANCE/ELEMENT` or the topic. The keys contain names from the file.
     public var values: [String: Int] { state.withLock { $0.values } }
 
-    /// Chunks whose checksum is wrong, so that their values may be, and records that are not as the format says.
+    /// The number of chunks with a wrong checksum, whose values may be wrong, and of invalid records.
     public var damageCount: Int { state.withLock { $0.damageCount } }
 
     /// Whether nothing is lost.
@@ -141,6 +144,6 @@ public final class RecordingLosses: Sendable {
 
     func note(damageCount: Int) { state.withLock { $0.damageCount = damageCount } }
 
-    /// The file is read once more.
+    /// Resets the counts, because the file is read again.
     func reset() { state.withLock { $0 = State() } }
 }

@@ -1,10 +1,11 @@
 internal import Support
 
 extension Recording {
-    /// The messages behind a place of a file, by their channels; `nil` if the file is not there or is another one. It blocks.
+    /// Returns the number of messages of each channel after an offset of a file; `nil` if the file does not exist or is
+    /// another one. It blocks.
     ///
     /// - Parameters:
-    ///   - start: that of ``RecordedPositions``.
+    ///   - start: ``RecordedPositions/start``.
     ///   - place: ``RecordedPositions/byteCount``.
     package static func messageCounts(
         of path: String, begunAt start: UInt64, behind place: UInt64
@@ -25,7 +26,7 @@ extension Recording {
         return counts
     }
 
-    /// The entry of the metadata `elemental.recording` that a recorder writes first.
+    /// Returns the entry of the metadata `elemental.recording` that a recorder writes first.
     private static func entry(_ start: UInt64) -> [UInt8] {
         var bytes = [UInt8]()
         for text in ["start", String(start)] { bytes.add(text) }

@@ -3,7 +3,7 @@ package import ElementalFollowing
 internal import NIOPosix
 internal import Support
 
-/// A recording that can be read: what is in the file, and its values in the order in which they came.
+/// A recording for reading: the content of the file, and its values in the order of their arrival.
 ///
 /// ```swift
 /// let recording = try await Recording(path: "robot.mcap")
@@ -11,8 +11,8 @@ internal import Support
 ///     if case .value(let value) = item.content { print(item.time, value.element.name, value.value) }
 /// }
 /// ```
-/// Every MCAP file whose messages are JSON and whose chunks are not compressed can be read, whoever wrote it; the file is
-/// never in memory as a whole. A file that is cut off is read up to its last whole message.
+/// Every MCAP file with JSON messages and without compressed chunks can be read, whatever program wrote it. The whole
+/// file is never in memory. A truncated file is read up to its last whole message.
 public struct Recording: Sendable {
     /// The file.
     public let path: String
@@ -20,30 +20,30 @@ public struct Recording: Sendable {
     public let byteCount: UInt64
     let contents: RecordingContents
 
-    /// Whether the file has its end. One that is being recorded, or whose recorder was killed, has none.
+    /// Whether the file has its end. It is missing while the file is being recorded, or if its recorder was killed.
     public var isComplete: Bool { contents.isComplete }
-    /// The services whose values are in the file.
+    /// The services with values in the file.
     public var services: [RecordedService] { contents.services }
-    /// When the first value or event came, in nanoseconds since 1970; 0 if there is none.
+    /// The time of the first value or event, in nanoseconds since 1970; 0 if there is none.
     public var start: UInt64 { contents.startTime }
-    /// From the first value or event to the last.
+    /// The time from the first value or event to the last.
     public var duration: Duration { .nanoseconds(Int64(clamping: contents.endTime - contents.startTime)) }
-    /// How many values can be replayed.
+    /// The number of values that can be replayed.
     public var valueCount: Int { contents.valueCount }
-    /// Channels whose messages are left out, and why. Names from the file are in it.
+    /// The channels whose messages are left out, with the reasons. They contain names from the file.
     public var omissions: [String] { contents.omissions }
-    /// Chunks whose checksum is wrong, and records that were left out since they are not as the format says. Of a file
-    /// that has its index only these are counted that were looked at to open it.
+    /// The number of chunks with a wrong checksum, and of invalid records that were left out. If the file has an index,
+    /// only those read while opening it are counted.
     public var damageCount: Int { contents.damageCount }
 
-    /// Opens a file. One without an index is read through for that.
+    /// Opens a file. A file without an index is read completely.
     ///
     /// - Throws: ``RecordingError``.
     public init(path: String) async throws(RecordingError) {
         self = try await Self.reading(path) { file throws(RecordingError) in try Recording(file, path) }
     }
 
-    /// Reads a file on a thread that may block, until the task is cancelled.
+    /// Reads a file on a thread that may block. Cancelling the task stops it.
     static func reading<Result: Sendable>(
         _ path: String, _ body: @escaping @Sendable (RecordingFile) throws(RecordingError) -> Result
     ) async throws(RecordingError) -> Result {
@@ -63,14 +63,14 @@ public struct Recording: Sendable {
         }
     }
 
-    /// Reads what the file has. It blocks.
+    /// Reads the content of a file. It blocks.
     init(_ source: RecordingFile, _ path: String) throws(RecordingError) {
         self.path = path
         byteCount = source.byteCount
         contents = try RecordingContents(source, path)
     }
 
-    /// The values and events in the order of the file, which is that of their times in a file of this framework's.
+    /// The values and events in the order of the file. In a recorder's file they are in the order of their times.
     public var items: RecordedItems { items(RecordingLosses()) }
 
     func items(_ losses: RecordingLosses) -> RecordedItems { RecordedItems(recording: self, losses: losses) }
@@ -82,15 +82,15 @@ public struct Recording: Sendable {
 
 /// A service in a recording.
 public struct RecordedService: Sendable {
-    /// The service's name, such as `robot`; `nil` if it was recorded by host and port, and in files of others.
+    /// The service's name, such as `robot`; `nil` if it was recorded by host and port, and in files of other programs.
     public let service: String?
-    /// The name of the instance, or the host and port; for files of others the file's name.
+    /// The instance's name, or the host and port; in files of other programs the file's name.
     public let instance: String
-    /// The elements that it had, the first ones first: more than one catalogue if they changed.
+    /// The service's catalogues in the order of their appearance: more than one if they changed.
     public internal(set) var catalogues: [ElementCatalogue] = []
-    /// How many values there are of the elements, in the order of ``catalogues`` and of each catalogue.
+    /// The number of values of each element, in the order of ``catalogues`` and of each catalogue.
     public internal(set) var valueCounts: [[Int]] = []
-    /// The numbers by which ``RecordedEvent/catalogue`` names the catalogues.
+    /// The numbers that identify the catalogues in ``RecordedEvent/catalogue``.
     var catalogueNumbers: [Int] = []
 
     init(service: String?, instance: String) {
@@ -98,7 +98,7 @@ public struct RecordedService: Sendable {
         self.instance = instance
     }
 
-    /// A service that is there now.
+    /// Creates a service from a current one.
     package init(_ key: ServiceKey, _ elements: ElementCatalogue) {
         self.init(service: key.service, instance: key.name)
         add(elements, 0, elements.map { _ in 0 })
@@ -112,20 +112,20 @@ public struct RecordedService: Sendable {
 
     package var key: ServiceKey { ServiceKey(service: service, name: instance) }
 
-    /// The elements that hold from an event on; `nil` if the event changes nothing.
+    /// Returns the catalogue that is valid from an event on; `nil` if the event changes nothing.
     public func elements(from event: RecordedEvent) -> ElementCatalogue? {
         guard event.kind == .connected, let number = event.catalogue else { return nil }
         return catalogueNumbers.firstIndex(of: number).map { catalogues[$0] }
     }
 
-    /// The elements that it had first.
+    /// The first catalogue.
     public var elements: ElementCatalogue { catalogues.first ?? [] }
 
-    /// The service as it can be published again: the same elements, units, ranges and transports.
+    /// Creates a service that can be published again: with the same elements, units, ranges and transports.
     ///
     /// - Parameters:
     ///   - name: the instance's name; `nil` for the recorded one.
-    ///   - configuration: how it listens and whom it admits, which is not recorded.
+    ///   - configuration: how it listens and which clients it admits, which is not recorded.
     public func makeService(
         name: String? = nil, configuration: ServiceConfiguration = ServiceConfiguration()
     ) -> ElementalService {
@@ -137,14 +137,14 @@ public struct RecordedService: Sendable {
 
 /// A value in a recording.
 public struct RecordedValue: Sendable {
-    /// The service's place in ``Recording/services``.
+    /// The service's index in ``Recording/services``.
     public let service: Int
-    /// The element, as the service had it then.
+    /// The element's definition at that time.
     public let element: ElementDefinition
     /// The value.
     public let value: ElementValue
-    /// How long before its recording the value was measured; zero if that is not known. Negative if the service said that it
-    /// was measured later.
+    /// How long before its recording the value was measured; zero if unknown. Negative if the service sent a later
+    /// time.
     public let age: Duration
 
     package init(service: Int, element: ElementDefinition, value: ElementValue, age: Duration) {
@@ -159,8 +159,9 @@ public struct RecordedValue: Sendable {
 public struct RecordedItem: Sendable {
     /// What was recorded.
     public enum Content: Sendable {
+        /// A value.
         case value(RecordedValue)
-        /// An event, with the service's place in ``Recording/services`` if it is about one that has values.
+        /// An event, with the index in ``Recording/services`` of its service, if that has values.
         case event(RecordedEvent, service: Int?)
     }
 
@@ -178,6 +179,6 @@ public struct RecordedItem: Sendable {
 enum ChannelUse: Sendable {
     case element(service: Int, ElementDefinition, MessageForm)
     case events
-    /// They should be JSON and are not.
+    /// Messages that should be JSON but are not.
     case unreadable(topic: String)
 }

@@ -2,10 +2,10 @@ internal import Elemental
 internal import ElementalWire
 internal import Support
 
-/// What a file has, from its summary, or read through where it has none.
+/// The content of a file, from its summary, or from reading the whole file if it has none.
 struct RecordingContents {
     private static let mostChannelBytes = 16 << 20
-    /// The most bytes that are read to see what the messages of others look like.
+    /// The maximum bytes to read for detecting the form of other programs' messages.
     private static let mostSampleBytes: UInt64 = 256 << 20
     private static let mostSamples = 1000
 
@@ -47,7 +47,7 @@ struct RecordingContents {
         channels[channel.id] = channel
     }
 
-    /// - Returns: whether the summary has what is needed.
+    /// - Returns: whether the summary is usable.
     private mutating func readSummary(_ source: RecordingFile, at start: UInt64) throws(RecordingError) -> Bool {
         guard start > 0, start < source.byteCount else { return false }
         var cursor = MCAPCursor(source, at: start)
@@ -106,7 +106,8 @@ struct RecordingContents {
         if !foreign.isEmpty { try addForeign(foreign, source) }
     }
 
-    /// Makes services of the channels that a recorder of this framework wrote, in the order of their first channels.
+    /// Creates services from the channels that a recorder of this framework wrote, in the order of their first
+    /// channels.
     private mutating func addOwn(_ channels: [(id: UInt16, channel: RecordedChannel)]) {
         let groups = Dictionary(grouping: channels) { [$0.channel.service, $0.channel.instance] }
         for group in groups.values.sorted(by: { $0[0].id < $1[0].id }) {
@@ -131,7 +132,8 @@ struct RecordingContents {
         for count in service.valueCounts.joined() { valueCount = valueCount.clampedSum(count) }
     }
 
-    /// Makes one service of the channels of others: an element for each topic, with the type of its first message that is JSON.
+    /// Creates one service from the channels of other programs: an element for each topic, with the type of its first
+    /// JSON message.
     private mutating func addForeign(_ ids: [UInt16], _ source: RecordingFile) throws(RecordingError) {
         let samples = try forms(of: Set(ids), source)
         var elements: [ElementDefinition] = []
@@ -166,7 +168,7 @@ struct RecordingContents {
         append(service)
     }
 
-    /// Looks at the first message of each channel that can be read.
+    /// Infers each channel's form from its first message that can be decoded.
     private mutating func forms(
         of ids: Set<UInt16>, _ source: RecordingFile
     ) throws(RecordingError) -> [UInt16: (form: MessageForm, type: ElementType)] {

@@ -1,7 +1,7 @@
 public import Elemental
 internal import Support
 
-/// Replays a recording in its own time, or faster or slower.
+/// Replays a recording at its original speed, or faster or slower.
 ///
 /// ```swift
 /// let recording = try await Recording(path: "robot.mcap")
@@ -10,32 +10,32 @@ internal import Support
 /// try await Replay().run(recording, on: [service])
 /// await service.stop()
 /// ```
-/// Each value is due at a time of its own, counted from the beginning: what comes late once does not make the rest late.
+/// Each value is due at a time counted from the start of the replay, so that one late value does not delay the rest.
 public struct Replay: Sendable {
-    /// How many times as fast as it was recorded, above 0.
+    /// The factor of the original speed, above 0.
     public var speed = 1.0
-    /// Whether it begins again after the last value, until the task is cancelled. The first value comes again after the
-    /// last one as one value comes after another.
+    /// Whether to start again after the last value, until the task is cancelled. The pause before the first value is
+    /// the usual one between two values.
     public var loops = false
-    /// The recording's time at which to begin. The values that the elements had then come first.
+    /// Where to start in the recording's time. The values that the elements had at that time come first.
     public var start = Duration.zero
-    /// The time since the replay's beginning.
+    /// Starts a clock, which returns the time since the start of the replay.
     var clock: @Sendable () -> @Sendable () -> Duration = {
         let beginning = ContinuousClock.now
         return { .now - beginning }
     }
     var wait: @Sendable (Duration) async -> Void = { await Delay.wait($0) }
 
-    /// The defaults: once, at its own speed, from its beginning.
+    /// Creates a replay with the defaults: once, at the original speed, from the beginning.
     public init() {}
 
     private static let longestWait = Duration.seconds(3600)
 
     /// Calls `deliver` with each value and event when it is due.
     ///
-    /// - Parameter losses: counts what is left out; with ``loops`` that of the present round.
-    /// - Throws: ``RecordingError`` if the file cannot be read any more or has no values to replay; `CancellationError`;
-    ///   what `deliver` throws.
+    /// - Parameter losses: counts what is left out; with ``loops`` in the current round.
+    /// - Throws: ``RecordingError`` if the file cannot be read any more or has no values to replay;
+    ///   `CancellationError`; any error of `deliver`.
     public func run(
         _ recording: Recording, losses: RecordingLosses = RecordingLosses(),
         isolation: isolated (any Actor)? = #isolation,
@@ -72,14 +72,13 @@ public struct Replay: Sendable {
         } while loops
     }
 
-    /// Sends the values to services, which are as ``RecordedService/makeService(name:configuration:)`` made them, in the
-    /// order of ``Recording/services``. Where the recorded service had other elements from a time on, so has the replayed
-    /// one.
+    /// Sends the values to services that ``RecordedService/makeService(name:configuration:)`` has created, in the order
+    /// of ``Recording/services``. If the recorded service's catalogue changes, so does that of the replayed one.
     ///
     /// - Parameters:
-    ///   - losses: counts what is left out; with ``loops`` that of the present round.
-    ///   - note: called with each value, and why a service or one of its devices did not take it; `nil` if all that
-    ///     are connected did.
+    ///   - losses: counts what is left out; with ``loops`` in the current round.
+    ///   - note: called with each value, and why the service or one of its devices did not accept it; `nil` if all
+    ///     connected ones did.
     public func run(
         _ recording: Recording, on services: [ElementalService], losses: RecordingLosses = RecordingLosses(),
         isolation: isolated (any Actor)? = #isolation,
@@ -91,7 +90,7 @@ public struct Replay: Sendable {
                 guard services.indices.contains(value.service) else { return }
                 do throws(ElementalError) {
                     let failures = try services[value.service].send(value.value, to: value.element, at: value.time)
-                    // A client that is leaving does not keep the value from the service.
+                    // The service has accepted the value even if a client that is leaving has not.
                     note(value, failures.first { $0.error.code != .notConnected }?.error)
                 } catch {
                     note(value, error)
@@ -120,26 +119,26 @@ public struct Replay: Sendable {
 }
 
 extension RecordedValue {
-    /// When the value was measured if it was recorded at this moment; `nil` if it has no time.
+    /// When the value would have been measured if it were recorded now; `nil` if it has no time.
     fileprivate var time: MeasurementTime? {
         guard element.timed else { return nil }
         return MeasurementTime(microseconds: MeasurementTime.now.microseconds &- age.nanoseconds / 1000)
     }
 }
 
-/// When the items of a recording are due: each by itself from the replay's beginning, so that no delay is added to another.
+/// When the items of a recording are due, each counted from the start of the replay, so that delays do not add up.
 struct ReplaySchedule: Sendable {
     var speed: Double
-    /// The recording's time from which on it is replayed, in nanoseconds.
+    /// The recording's time at which to start, in nanoseconds.
     var start: Int64
     var duration: Int64
-    /// After which the first value comes again behind the last one.
+    /// The pause between the last value and the first one of the next round.
     var interval: Int64
 
-    /// From the beginning of a round to that of the next, in nanoseconds of the recording.
+    /// The time from the start of one round to the start of the next, in nanoseconds of the recording.
     private var period: Int64 { (duration > start ? duration - start : 0).clampedSum(interval) }
 
-    /// When what has that time in the recording is due in a round, from the replay's beginning.
+    /// Returns when an item of this time in the recording is due in a round, counted from the start of the replay.
     func due(_ time: Duration, round: Int) -> Duration {
         let inRound = max(0, time.nanoseconds - start)
         let nanoseconds = (Double(inRound) + Double(period) * Double(round)) / speed
@@ -148,7 +147,7 @@ struct ReplaySchedule: Sendable {
 }
 
 extension Recording {
-    /// The time from one value to the next of the element that has most of them, in nanoseconds; a second if there is only
+    /// The mean time between two values of the element with the most values, in nanoseconds; a second if there is only
     /// one.
     fileprivate var interval: Int64 {
         let most = services.lazy.flatMap(\.valueCounts).joined().max() ?? 0
@@ -156,7 +155,7 @@ extension Recording {
     }
 }
 
-/// What holds at the time at which a replay begins: of each element the newest value, of each service the newest event.
+/// The state at the start of a replay: each element's newest value, and each service's newest `connected` event.
 private struct EarlierItems {
     private struct Key: Hashable {
         var service: Int
@@ -177,7 +176,7 @@ private struct EarlierItems {
         }
     }
 
-    /// Everything in its order; the next time there is nothing.
+    /// Returns all items in their order, and removes them.
     mutating func take() -> [RecordedItem] {
         guard !items.isEmpty else { return [] }
         defer { items = [:] }
