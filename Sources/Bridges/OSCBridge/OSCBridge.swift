@@ -151,7 +151,7 @@ public final class OSCBridge: Sendable {
         for destination in options.feedback {
             guard let address = await Self.address(of: destination), let channel = sockets.channel(to: address) else {
                 throw OSCBridgeError(
-                    "'\(destination.host.excerpt)' is not known, or cannot be reached; give --feedback an address")
+                    "'\(destination.host.excerpt)' is unknown or unreachable; give --feedback an IP address")
             }
             await loop.run { core.value.surfaces.addNamed(address, channel) }
         }

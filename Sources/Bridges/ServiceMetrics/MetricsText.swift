@@ -69,7 +69,7 @@ extension MetricsText {
             begin(name, .counter, help)
             for (series, traffic) in services { add(name, series.labels, value(series, traffic.statistics)) }
         }
-        count("elemental_reconnections_total", "How often the service was connected again.") { series, _ in
+        count("elemental_reconnections_total", "How often the service was reconnected.") { series, _ in
             series.reconnectionCount
         }
         addElements(services.flatMap(\.series.elements))
@@ -80,8 +80,8 @@ extension MetricsText {
         let dropped = "elemental_messages_dropped_total"
         begin(
             dropped, .counter,
-            "Values that were dropped: malformed, unknown, rejected, outdated or overrun ones and forged datagrams that "
-                + "were received, replaced ones and datagrams that were not sent.")
+            "Dropped values: received ones that were malformed, unknown, rejected, outdated, overrun or forged datagrams, "
+                + "and sent ones that were replaced or datagrams that were not sent.")
         for (series, traffic) in services {
             for count in MetricsSample.counts {
                 guard let reason = count.reason else { continue }
@@ -96,7 +96,7 @@ extension MetricsText {
     private mutating func addElements(_ elements: [ElementSeries]) {
         begin(
             "elemental_element_value", .gauge,
-            "The newest value of the element in its unit; of a bool 1 or 0; of a vector one for each component.")
+            "The element's newest value in its unit: 1 or 0 for a bool, one sample per component for a vector.")
         for element in elements {
             element.value?.forEachNumber { component, number in
                 let labels = element.labels.with("component", component).with("unit", element.definition.unit)

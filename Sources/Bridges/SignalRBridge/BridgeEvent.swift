@@ -15,7 +15,7 @@ public enum BridgeEvent: Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .value(let value): value.description
-        case .hubAway(let error): "the hub is away" + (error.map { ": \($0)" } ?? "")
+        case .hubAway(let error): "the hub is not connected" + (error.map { ": \($0)" } ?? "")
         case .hubReturned: "the hub is connected again"
         }
     }

@@ -47,11 +47,11 @@ public struct BridgeOptions: Sendable {
             if passesMappedOnly, mapped == nil { continue }
             let method = mapped ?? Self.method(for: element.name)
             guard !method.isEmpty else {
-                throw BridgeError("no method can be named after element '\(element.name)': map it to one")
+                throw BridgeError("the name of element '\(element.name)' gives no method name: map it to a method")
             }
             if let other = taken.updateValue(element.name, forKey: method.lowercased()) {
                 throw BridgeError(
-                    "'\(other)' and '\(element.name)' have the same method '\(method)': map one to another")
+                    "'\(other)' and '\(element.name)' have the same method '\(method)': map one to another method")
             }
             routes.append((element, method))
         }

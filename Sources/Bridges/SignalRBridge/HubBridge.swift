@@ -171,7 +171,7 @@ public final class HubBridge: Sendable {
     private func refuse(_ element: ElementDefinition) {
         guard refused.withLock({ $0.insert(element.id).inserted }) else { return }
         let error = BridgeError(
-            "this bridge only shows: set BridgeOptions.setsElements, or --control on the command line")
+            "this bridge is read-only: set BridgeOptions.setsElements, or use --control on the command line")
         tell(.notPassed(error), element, true)
     }
 
@@ -223,8 +223,8 @@ public final class HubBridge: Sendable {
         }
         guard let found, let route = routes.first(where: { $0.element.id == found.id }) else { return }
         let what =
-            "the hub closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are left "
-            + "out from now on. ASP.NET Core accepts messages of 32 KB; raise its MaximumReceiveMessageSize for larger ones"
+            "the hub closes the connection after a value of \(found.byteCount) bytes: the bridge now skips values of this "
+            + "size. ASP.NET Core accepts messages of 32 KB; raise its MaximumReceiveMessageSize for larger ones"
         tell(.notPassed(SignalRError(.messageTooLarge, what)), route.element, false)
     }
 

@@ -33,7 +33,7 @@ struct Listeners: Sendable {
         // A browser tries ::1 first for localhost.
         if let twin = ["127.0.0.1": "::1", "::1": "127.0.0.1"][host] {
             do { channels.append(try await open(SocketAddress(ipAddress: twin, port: port))) } catch {
-                logger.debug("only one of the loopback addresses is listened on", metadata: ["address": "\(host)"])
+                logger.debug("cannot listen on the other loopback address", metadata: ["address": "\(host)"])
             }
         }
         let kept = channels.map { channel in

@@ -44,7 +44,7 @@ package final class WebServer: Sendable {
             state = .starting
             return true
         }
-        guard isNew else { throw WebServerError(.stopped, "the web server was started before") }
+        guard isNew else { throw WebServerError(.stopped, "a web server can start only once: create another one") }
         let tls = try options.tls.map { try Self.context($0) }
         await eventLoop.run { [core] in core.value.tls = tls }
         let listeners = try await Listeners.bind(options, core, on: eventLoop, logger: logger)
@@ -90,7 +90,7 @@ package final class WebServer: Sendable {
     }
 
     private static func context(_ tls: WebServerTLS) throws -> NIOSSLContext {
-        let advice = "give the certificate with those that signed it, and its key, as PEM files without passphrase"
+        let advice = "give the certificate chain and its key as PEM files without a passphrase"
         let chain: [NIOSSLCertificate]
         do { chain = try NIOSSLCertificate.fromPEMBytes(tls.certificateChain) } catch {
             throw WebServerError(.certificate, "the certificate cannot be read; \(advice)")
@@ -106,7 +106,7 @@ package final class WebServer: Sendable {
         configuration.applicationProtocols = ["http/1.1"]
         configuration.shutdownTimeout = .seconds(1)
         do { return try NIOSSLContext(configuration: configuration) } catch {
-            throw WebServerError(.certificate, "the key is not that of the certificate; \(advice)")
+            throw WebServerError(.certificate, "the key does not match the certificate; \(advice)")
         }
     }
 }

@@ -38,7 +38,7 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         if !message.isEmpty { return message }
         return switch reason {
         case .outOfRange: "the value is outside the element's range"
-        case .notAChoice: "the value is none of the element's choices"
+        case .notAChoice: "the value is not one of the element's choices"
         case .notAllowed: "the element takes no values from a client"
         case .notAuthorised: "this client's role does not permit setting it"
         case .refused: "the service did not take the value"

@@ -8,7 +8,7 @@ extension ServicePublisher.Event: CustomStringConvertible {
         switch self {
         case .published(let name): "published as '\(name)'"
         case .renamed(let old, let new): "'\(old)' is published as '\(new)'"
-        case .failed(let error, let delay): "not published: \(error); next attempt in \(delay)"
+        case .failed(let error, let delay): "not published: \(error); retrying in \(delay)"
         }
     }
 }
@@ -23,7 +23,7 @@ extension ServiceBrowser.Event: CustomStringConvertible {
         case .updated(let service): "updated: \(service.instance) at \(service.host):\(service.port)"
         case .gone(let instance): "gone: \(instance)"
         case .unresolved(let instance, let error): "not resolved: \(instance): \(error)"
-        case .failed(let error, let delay): "browsing failed: \(error); next attempt in \(delay)"
+        case .failed(let error, let delay): "browsing failed: \(error); retrying in \(delay)"
         }
     }
 }

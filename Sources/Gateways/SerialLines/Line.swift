@@ -51,9 +51,9 @@ public enum LineEvent: Sendable, CustomStringConvertible {
             case .ready(let line): "the line is \(line)"
             case .opened: "the line is open"
             case .lost(let reason, let delay):
-                "the line is lost: \(reason)" + (delay.map { "; next attempt in \($0)" } ?? "")
+                "the line is lost: \(reason)" + (delay.map { "; retrying in \($0)" } ?? "")
             case .refused(let host): "\(host) wanted the line and did not get it"
-            case .notListening(let reason, let delay): "the line does not listen: \(reason); next attempt in \(delay)"
+            case .notListening(let reason, let delay): "the line does not listen: \(reason); retrying in \(delay)"
             }
         return text.printable
     }

@@ -163,7 +163,7 @@ struct GripTests {
             let page = try await fixture.page()
             for id in 1...16 { _ = try await Self.grip(page, id) }
             try page.send(#"{"t":"grip","key":\#(page.key),"id":17}"#)
-            #expect(try await page.socket.next("refused")["why"] == "the page holds too much")
+            #expect(try await page.socket.next("refused")["why"] == "the page holds too many elements; let go of some")
             _ = try await Self.grip(page, 16)
         }
     }

@@ -39,7 +39,7 @@ struct BridgeEventDescriptionTests {
         (MQTTBridgeEvent.brokerConnected, "the broker is connected"),
         (
             MQTTBridgeEvent.brokerAway(broker, retryIn: .seconds(2)),
-            "the broker is away: \(shown); next attempt in 2.0 seconds"
+            "the broker is not connected: \(shown); retrying in 2.0 seconds"
         ),
         (MQTTBridgeEvent.brokerRefuses(broker), "the broker refuses: \(shown)"),
         (MQTTBridgeEvent.sharedID("pi"), "another bridge has the id 'pi'"),
@@ -55,12 +55,12 @@ struct BridgeEventDescriptionTests {
         ),
         (
             OSCBridgeEvent.failedToListen(failure, retryIn: .seconds(2)),
-            "OSC is not heard: \(shown); next attempt in 2.0 seconds"
+            "not listening for OSC: \(shown); retrying in 2.0 seconds"
         ),
         (OSCBridgeEvent.announced(name: "OSC"), "announced as 'OSC'"),
-        (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown); trying again"),
+        (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown); retrying"),
         (OSCBridgeEvent.surface("10.0.0.1:7"), "10.0.0.1:7 sends OSC"),
-        (OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil), "10.0.0.1:7 sent what is no OSC: \(shown)"),
+        (OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil), "10.0.0.1:7 sent an invalid OSC packet: \(shown)"),
         (
             OSCBridgeEvent.unknownAddress(surface: "10.0.0.1:7", "/" + evil),
             "10.0.0.1:7: there is no element at /\(shown)"
@@ -79,7 +79,7 @@ struct BridgeEventDescriptionTests {
             BridgeEvent.value(value(.dropped, .hub, isForService: true)),
             "robot/\(shown): Speed dropped from the hub"
         ),
-        (BridgeEvent.hubAway(nil), "the hub is away"), (BridgeEvent.hubReturned, "the hub is connected again"),
+        (BridgeEvent.hubAway(nil), "the hub is not connected"), (BridgeEvent.hubReturned, "the hub is connected again"),
     ]
 
     @Test

@@ -31,7 +31,7 @@ import Testing
             (.unresolved(instance, error), "not resolved: \(name): daemonUnavailable: \(shown)"),
             (
                 .failed(error, retryIn: .seconds(2)),
-                "browsing failed: daemonUnavailable: \(shown); next attempt in 2.0 seconds"
+                "browsing failed: daemonUnavailable: \(shown); retrying in 2.0 seconds"
             ),
         ] { #expect("\(event)" == text) }
         for (event, text) in [
@@ -39,7 +39,7 @@ import Testing
             (.renamed(from: evil, to: "Rover"), "'\(shown)' is published as 'Rover'"),
             (
                 .failed(error, retryIn: .seconds(2)),
-                "not published: daemonUnavailable: \(shown); next attempt in 2.0 seconds"
+                "not published: daemonUnavailable: \(shown); retrying in 2.0 seconds"
             ),
         ] { #expect("\(event)" == text) }
     }

@@ -150,12 +150,12 @@ struct SerialGatewayTests {
         let service = ElementalService("oven", displayName: "Kitchen", elements: [])
         for (event, text) in [
             (LineEvent.ready("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.opened, "the line is open"),
-            (.lost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); next attempt in 2.0 seconds"),
+            (.lost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); retrying in 2.0 seconds"),
             (.lost(evil, retryIn: nil), "the line is lost: \(shown)"),
             (.refused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
             (
                 .notListening("closed", retryIn: .seconds(2)),
-                "the line does not listen: closed; next attempt in 2.0 seconds"
+                "the line does not listen: closed; retrying in 2.0 seconds"
             ),
         ] {
             #expect("\(event)" == text)

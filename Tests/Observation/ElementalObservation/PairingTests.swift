@@ -111,7 +111,7 @@ struct PairingTests {
             #expect(left > .seconds(0) && left <= .seconds(300))
             // What cannot be a code costs nothing.
             pairing.enter("12 34")
-            #expect(pairing.mistake == "a code has six digits" && Self.isWaiting(pairing) && pairing.triesLeft == 5)
+            #expect(pairing.mistake == "enter the six digits of the code" && Self.isWaiting(pairing) && pairing.triesLeft == 5)
             // The time goes by.
             try await eventually { (pairing.timeLeft ?? .zero) < left }
             pairing.enter(" \(secret.text.prefix(3))-\(secret.text.suffix(3))")
@@ -188,7 +188,7 @@ struct PairingTests {
             try await eventually { Self.isWaiting(pairing, .secret) }
             #expect(pairing.triesLeft == nil)
             pairing.enter("short")
-            #expect(pairing.mistake == "that is not a whole secret")
+            #expect(pairing.mistake == "the secret is not valid; enter all of it")
             pairing.enter(secret.text)
             try await eventually { Self.isPaired(pairing) }
         }

@@ -189,7 +189,7 @@ struct RecordCommandTests {
                 ])
             #expect(elements.allSatisfy { $0.number("values") == 20 })
             let omitted: [String]? = lines.first?["omitted"]
-            #expect(omitted == ["/scan: its messages are cdr, and not JSON"])
+            #expect(omitted == ["/scan: its messages are cdr, not JSON"])
             let csv = try await ElementalProcess.run("export", file, "--csv")
             #expect(
                 csv.output.contains { $0.hasSuffix(",other,imu/gyro,\"3.0,0.5,-1000.0\",\r") },

@@ -61,7 +61,7 @@ struct ClusterNode: AsyncParsableCommand {
             case .published(let name):
                 say("published as '\(name)'")
                 coordinator.isCalled(name)
-            case .failedToPublish(let error, let delay): say("not published: \(error); next attempt in \(delay)")
+            case .failedToPublish(let error, let delay): say("not published: \(error); retrying in \(delay)")
             default: break
             }
         }

@@ -109,11 +109,11 @@ struct SystemMonitor: AsyncParsableCommand {
     private static func describe(_ event: ServiceEvent) -> String? {
         switch event {
         case .listening(let port): "listening: port \(port)"
-        case .failedToListen(let error, let delay): "not listening: \(error); next attempt in \(delay)"
+        case .failedToListen(let error, let delay): "not listening: \(error); retrying in \(delay)"
         case .historyUnavailable(let error): "values are not kept in files: \(error)"
         case .historyAvailable: "values are kept in files again"
         case .published(let name): "published: '\(name)' as \(Monitor.service)"
-        case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
+        case .failedToPublish(let error, let delay): "not published: \(error); retrying in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
         case .trustUnavailable(let error): "trusts nobody: \(error)"

@@ -19,7 +19,7 @@ extension Board {
         do throws(Refusal) {
             let element = try settable(place)
             guard grips[place]?.viewer === viewer || grips.held(by: viewer).count < PageRequest.maximumMoveCount else {
-                throw Refusal(reason: "the page holds too much")
+                throw Refusal(reason: "the page holds too many elements; let go of some")
             }
             let resting = try value(ofRest: rest, of: element)
             let former = grips[place]?.viewer

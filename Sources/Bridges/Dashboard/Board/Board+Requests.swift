@@ -21,7 +21,7 @@ extension Board {
             let element = try settable(place)
             let resting = try value(ofRest: rest, of: element)
             guard viewer.atRest[place] != nil || viewer.atRest.count < PageRequest.maximumMoveCount || resting == nil
-            else { throw Refusal(reason: "the page holds too much") }
+            else { throw Refusal(reason: "the page holds too many elements; let go of some") }
             try send(try value(page, of: element), to: element, place, for: viewer, request)
             viewer.atRest[place] = resting
         } catch {
@@ -36,7 +36,7 @@ extension Board {
             let element = service.catalogue?[id: place.element]
         else { throw Refusal(reason: "the service is not connected") }
         guard element.access.contains(.write) else {
-            throw Refusal(reason: service.canPair ? "setting it takes a pairing" : "it can only be read")
+            throw Refusal(reason: service.canPair ? "pair with the service to set it" : "it can only be read")
         }
         return element
     }
@@ -53,7 +53,7 @@ extension Board {
     func value(ofRest page: PageValue?, of element: ElementDefinition) throws(Refusal) -> ElementValue? {
         guard let page else { return nil }
         let value = try value(page, of: element)
-        guard element.allows(value) else { throw Refusal(reason: "the value of rest is outside the element's range") }
+        guard element.allows(value) else { throw Refusal(reason: "the rest value is outside the element's range") }
         return value
     }
 
@@ -90,13 +90,13 @@ extension Board {
         if let reason = policy.reason { return refuse(reason) }
         guard let service = services[number] else { return refuse("the service is gone") }
         guard code.utf8.count == 6, code.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
-            return refuse("the code has six digits")
+            return refuse("enter the six digits of the code")
         }
         guard name.map({ (1...64).contains($0.utf8.count) }) ?? true else {
-            return refuse("a name has 1 to 64 bytes")
+            return refuse("enter a name of 1 to 64 bytes")
         }
         guard !viewer.isPairing, pairing[number] == nil else {
-            return refuse("a pairing is under way; wait for its end")
+            return refuse("a pairing is in progress; wait until it ends")
         }
         viewer.isPairing = true
         let bound = NIOLoopBound((self, viewer), eventLoop: eventLoop)

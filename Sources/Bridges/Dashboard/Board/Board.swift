@@ -176,12 +176,12 @@ final class Board {
             for viewer in viewers.values { viewer.forget(service.number) }
         case .state(let key, let state): note(state, of: service(of: key))
         case .browsingFailed(let error, let delay):
-            set(.discovery, "\(error.message); the next attempt follows in \(delay.components.seconds) s")
+            set(.discovery, "\(error.message); retrying in \(delay.components.seconds) s")
         case .browsingWorks: set(.discovery, nil)
         case .tooMany(let count):
             set(
                 .excess,
-                count == 0 ? nil : "\(count) services more were found than this page shows; name those that it should")
+                count == 0 ? nil : "\(count) more services are not shown; name the ones that you want")
         case .history, .leftOut, .roundTrip: break
         }
     }

@@ -47,7 +47,7 @@ package final class PagePairings: Sendable {
                 }
             } catch {
                 logger.warning(
-                    "after a restart the page will only observe what was paired, because that cannot be noted",
+                    "cannot store the pairing: after a restart the page only observes the service; pair again then",
                     metadata: ["error": "\(error)"])
             }
         }

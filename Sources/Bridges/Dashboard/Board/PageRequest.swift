@@ -134,7 +134,7 @@ enum PageValue: Sendable, Equatable, Decodable {
             throw WireError(.invalidText, "data cannot be set from this page")
         }
         if element.type == .string {
-            guard case .text(let text) = self else { throw WireError(.invalidText, "give a text") }
+            guard case .text(let text) = self else { throw WireError(.invalidText, "enter a text") }
             return .string(text)
         }
         return try ElementValue(text: text, type: element.type)

@@ -207,7 +207,7 @@ extension FollowedService {
         } catch {
             guard error.code == .catalogueUnavailable else { throw error }
             guard device.isConnected else {
-                throw ElementalError(.connectionFailed, "the connection was lost before it told its elements")
+                throw ElementalError(.connectionFailed, "the connection was lost before the catalogue arrived")
             }
             guard device.hello != nil, timeout > options.helloTime else { throw error }
             _ = try await device.catalogue(timeout: timeout - options.helloTime)

@@ -104,7 +104,7 @@ public final class Follower: Sendable {
             if !state.hasRun { state.starts = start }
             return !state.hasRun
         }
-        guard isFirst else { throw ElementalError(.invalidState, "a follower runs once: create another one") }
+        guard isFirst else { throw ElementalError(.invalidState, "a follower can run only once: create another one") }
         // Read before the first attempt, so that a change after it causes a retry.
         var trusted = TrustedServices(options.connect.security)
         // Each attempt reports a store that cannot be read.
@@ -169,7 +169,7 @@ public final class Follower: Sendable {
         _ key: ServiceKey, code: String, as name: String? = nil, role: Role = .control
     ) async throws(ElementalError) -> TrustedService {
         guard let session = session(of: key) else {
-            throw ElementalError(.serviceNotFound, "'\(key)' is no longer there")
+            throw ElementalError(.serviceNotFound, "'\(key)' is not followed; wait until it is found")
         }
         let (digits, secret) = (PairingSecret(code: code), PairingSecret(secret: code))
         guard digits != nil || secret != nil else { throw Self.noCode }
@@ -191,7 +191,7 @@ public final class Follower: Sendable {
     }
 
     private static var noCode: ElementalError {
-        ElementalError(.wrongCode, "that is not what the service shows: a code has six digits")
+        ElementalError(.wrongCode, "invalid code: enter the six digits or the secret that the service shows")
     }
 
     private func session(of key: ServiceKey) -> FollowedService? { state.withLock { $0.entries[key]?.session } }

@@ -78,8 +78,8 @@ extension BridgeCore {
             let element = service.catalogue?[id: found.id.id]
         else { return }
         let reason =
-            "the broker closes the connection when it is sent a value of \(found.byteCount) bytes: values of this size are "
-            + "left out from now on"
+            "the broker closes the connection after a value of \(found.byteCount) bytes: the bridge now skips values of "
+            + "this size; raise the broker's maximum message size"
         tell(.notPassed(MQTTError(.messageTooLarge, reason)), element, service)
     }
 

@@ -37,7 +37,7 @@ extension BridgeCore {
         guard service.own.echoes.isNews(value, of: definition) else { return }
         let payload = value.payload(of: definition, isForHomeAssistant: options.discovery == .homeAssistant)
         guard payload.readableBytes <= Self.longestPayload else {
-            let reason = "a value of \(payload.readableBytes) bytes is too large: at most \(Self.longestPayload) pass"
+            let reason = "a value of \(payload.readableBytes) bytes is too large: the maximum is \(Self.longestPayload)"
             return tell(.notPassed(MQTTError(.messageTooLarge, reason)), definition, service)
         }
         let key = ElementKey(service: service.key, id: definition.id)
@@ -84,7 +84,7 @@ extension BridgeCore {
         do throws(ElementalError) {
             // A retained command would be executed again at each reconnection.
             if message.isRetained {
-                throw ElementalError(.notAllowed, "a retained command is old, and is not carried out")
+                throw ElementalError(.notAllowed, "a retained command is ignored: publish it without the retain flag")
             }
             let current = service.sent[element.definition] ?? service[position].newest
             guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }

@@ -125,7 +125,7 @@ final class BridgeCore {
             excluded.append(service)
             emit(
                 .notShown(
-                    key, MQTTError(.invalidTopic, "its topics are those of '\(other.key)'; rename one of them")))
+                    key, MQTTError(.invalidTopic, "it has the same topics as '\(other.key)'; rename one of them")))
         } else {
             claim(service)
         }

@@ -149,19 +149,19 @@ struct ComponentMapping: Sendable {
             guard reads else { throw refuse("it cannot be read") }
             component = self.component(choice.kind.rawValue, reads, false)
             if choice.kind == .event, choice.settings["event_types"] == nil, choice.settings["evt_typ"] == nil {
-                throw refuse("say which events there are, as in event_types=pressed|held")
+                throw refuse("name its events, as in event_types=pressed|held")
             }
         case .light: component = try light()
         case .button, .notify, .number, .select, .switch, .text:
             guard writes else {
-                throw refuse(canSet ? "it cannot be set" : "the bridge sets nothing without --control")
+                throw refuse(canSet ? "it cannot be set" : "the bridge sets elements only with --control")
             }
-            if choice.kind == .number, !element.type.isNumeric { throw refuse("it is no number") }
+            if choice.kind == .number, !element.type.isNumeric { throw refuse("it is not a number") }
             if choice.kind == .number, element.isNoNumber {
-                throw refuse("Home Assistant has no steps for its values; it is a text there")
+                throw refuse("Home Assistant cannot step through its values; use text")
             }
             if choice.kind == .select, element.choices.isEmpty, choice.settings["options"] == nil {
-                throw refuse("say what it takes, as in options=slow|fast")
+                throw refuse("list its values, as in options=slow|fast")
             }
             let hasState = reads && choice.kind != .button && choice.kind != .notify
             component = self.component(choice.kind.rawValue, hasState, writes)
@@ -191,7 +191,7 @@ struct ComponentMapping: Sendable {
         guard writes, element.type.isNumeric, let range = element.range, range.lowerBound == 0, range.upperBound > 0
         else {
             throw MQTTBridgeError(
-                "'\(element.name)' cannot be a light: it takes a number with a range from 0 that the bridge sets")
+                "'\(element.name)' cannot be a light: it needs a settable number whose range starts at 0")
         }
         let full = element.bounds.high
         var component = base("light", reads, writes)

@@ -22,9 +22,9 @@ public enum MQTTBridgeEvent: Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .brokerConnected: "the broker is connected"
-        case .brokerAway(let error, let delay): "the broker is away: \(error); next attempt in \(delay)"
+        case .brokerAway(let error, let delay): "the broker is not connected: \(error); retrying in \(delay)"
         case .brokerRefuses(let error): "the broker refuses: \(error)"
-        case .sharedID(let id): "another bridge has the id '\(id)'".printable
+        case .sharedID(let id): "another bridge has the id '\(id)'; give each its own".printable
         case .value(let value): value.description
         case .notShown(let key, let error): "\(key) is not shown: \(error)".printable
         }

@@ -43,17 +43,17 @@ public struct MQTTBridgeOptions: Sendable {
         let levels = base.split(separator: "/", omittingEmptySubsequences: false)
         guard levels.allSatisfy(\.isTopicLevel), base.utf8.count <= 128 else {
             throw MQTTBridgeError(
-                "'\(base)' cannot be the base of topics: it takes levels of a…z, digits, _ and - with slashes between them"
+                "'\(base)' cannot be the base of topics: use levels of a…z, digits, _ and -, separated by slashes"
             )
         }
         let prefix = discoveryPrefix.lowercased().split(separator: "/", omittingEmptySubsequences: false)
         guard prefix.allSatisfy(\.isTopicLevel), discoveryPrefix.utf8.count <= 128, discoveryPrefix != base else {
             throw MQTTBridgeError(
-                "'\(discoveryPrefix)' cannot be the prefix of the discovery: it takes levels of letters, digits, _ and - with "
-                    + "slashes between them, and is not the base")
+                "'\(discoveryPrefix)' cannot be the discovery prefix: use levels of letters, digits, _ and -, separated by "
+                    + "slashes, different from the base")
         }
         guard id.isTopicLevel, id.utf8.count <= 64 else {
-            throw MQTTBridgeError("'\(id)' cannot be the name of a bridge: it takes a…z, digits, _ and -")
+            throw MQTTBridgeError("'\(id)' cannot be the name of a bridge: use a…z, digits, _ and -")
         }
         guard interval >= .zero else { throw MQTTBridgeError("the interval between values cannot be below zero") }
     }

@@ -26,7 +26,7 @@ struct Command: Hashable {
             if let range = element.rangeText {
                 throw ElementalError(.outOfRange, "the value is outside the range \(range)")
             }
-            throw ElementalError(.outOfRange, "the value is none of the element's choices")
+            throw ElementalError(.outOfRange, "the value is not one of the element's choices")
         }
         return value
     }
@@ -58,12 +58,12 @@ struct Command: Hashable {
         }
         let text = try word(atMost: Self.longestText)
         guard case .float(let number)? = try? ElementValue(text: text, type: .float) else {
-            throw ElementalError(.invalidValue, "'\(text.excerpt)' is no number")
+            throw ElementalError(.invalidValue, "'\(text.excerpt)' is not a number")
         }
         guard case .floats(var numbers)? = current?.plainForm, numbers.count == count else {
             throw ElementalError(
                 .invalidValue,
-                "the other components are not known: publish all \(count) of them at .../set, as in 0,0.5,1")
+                "the other components are unknown: publish all \(count) of them at .../set, as in 0,0.5,1")
         }
         numbers[component] = number
         let whole = numbers.map { $0.description }.joined(separator: ",")
@@ -75,7 +75,7 @@ struct Command: Hashable {
     /// Decodes a number or the name of a choice. Removes the line end that many programs send with a command's output.
     private func word(atMost limit: Int) throws(ElementalError) -> String {
         guard payload.readableBytes <= limit else {
-            throw ElementalError(.invalidValue, "\(payload.readableBytes) bytes are too many")
+            throw ElementalError(.invalidValue, "the payload of \(payload.readableBytes) bytes is too long")
         }
         return try text(payload.readableBytesView.withoutLineEnd)
     }

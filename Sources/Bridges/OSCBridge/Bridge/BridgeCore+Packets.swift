@@ -63,7 +63,7 @@ extension BridgeCore {
             let now = loop.now
             guard let wait = Self.wait(for: time, at: WallClock.nanoseconds) else {
                 return overload(
-                    "a bundle is for more than a minute ahead; the clocks of this machine and the surface differ")
+                    "a bundle is due in more than a minute; set the clocks of this machine and the surface")
             }
             guard wait > 0 else {
                 for packet in packets { perform(packet, of: byteCount, from: surface) }
@@ -71,10 +71,10 @@ extension BridgeCore {
             }
             let count = max(packets.reduce(0) { $0 + $1.messageCount }, 1)
             guard timedCount + count <= Self.mostTimed else {
-                return overload("more than \(Self.mostTimed) messages wait for their time")
+                return overload("more than \(Self.mostTimed) messages of bundles are waiting; some were dropped")
             }
             guard timedByteCount + byteCount <= Self.mostTimedBytes else {
-                return overload("more than \(Self.mostTimedBytes >> 20) MiB of bundles wait for their time")
+                return overload("more than \(Self.mostTimedBytes >> 20) MiB of bundles are waiting; some were dropped")
             }
             timedCount += count
             timedByteCount += byteCount
@@ -110,7 +110,7 @@ extension BridgeCore {
         func mayTake(_ level: OSCAddressPattern.Level, _ text: String) -> Bool {
             matching.take(level.stepCount * (text.utf8.count + 1), at: now)
         }
-        let tooMuch = "patterns of addresses stand for more than is worked off; some are left out"
+        let tooMuch = "address patterns match too many elements; some were skipped"
         var hasMatched = false
         for service in services.values {
             guard mayTake(pattern.levels[0], service.own.level) else { return overload(tooMuch) }
@@ -136,7 +136,7 @@ extension BridgeCore {
         guard !arguments.isEmpty else { return answer(surface, position, service) }
         do throws(ElementalError) {
             guard options.setsElements else {
-                throw ElementalError(.notAllowed, "this bridge only shows; --control lets surfaces set")
+                throw ElementalError(.notAllowed, "this bridge is read-only; start it with --control to set elements")
             }
             guard element.writes else { throw ElementalError(.notAllowed, "it can only be read") }
             guard let device = service.device else {
@@ -192,13 +192,13 @@ extension OSCPacket {
 extension OSCError {
     fileprivate var reason: String {
         switch self {
-        case .length: "its length is no multiple of four"
+        case .length: "its length is not a multiple of four"
         case .beginning: "it begins with neither a slash nor #bundle"
-        case .truncated: "it is cut off"
-        case .text: "it has a text without end, or not in UTF-8"
-        case .typeTags: "it has types that OSC 1.0 does not know"
-        case .excess: "it is longer than its types say"
-        case .limit: "it is nested too deep, or has too many parts"
+        case .truncated: "it is truncated"
+        case .text: "it has an unterminated text, or one that is not UTF-8"
+        case .typeTags: "it has types that are not in OSC 1.0"
+        case .excess: "it is longer than its types require"
+        case .limit: "it is nested too deeply, or has too many parts"
         }
     }
 }

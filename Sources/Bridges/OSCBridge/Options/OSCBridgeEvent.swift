@@ -33,11 +33,11 @@ public enum OSCBridgeEvent: Sendable, CustomStringConvertible {
             switch self {
             case .listening(let port, let queryPort):
                 "listening for OSC on port \(port), for OSCQuery on port \(queryPort)"
-            case .failedToListen(let error, let delay): "OSC is not heard: \(error); next attempt in \(delay)"
+            case .failedToListen(let error, let delay): "not listening for OSC: \(error); retrying in \(delay)"
             case .announced(let name): "announced as '\(name)'"
-            case .notAnnounced(let error): "not announced: \(error.message); trying again"
+            case .notAnnounced(let error): "not announced: \(error.message); retrying"
             case .surface(let surface): "\(surface) sends OSC"
-            case .invalid(let surface, let reason): "\(surface) sent what is no OSC: \(reason)"
+            case .invalid(let surface, let reason): "\(surface) sent an invalid OSC packet: \(reason)"
             case .unknownAddress(let surface, let address): "\(surface): there is no element at \(address.excerpt)"
             case .shown(let key, let prefix): "\(key): its elements are at \(prefix)…"
             case .value(let value): value.description

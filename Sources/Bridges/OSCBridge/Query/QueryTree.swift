@@ -41,7 +41,7 @@ struct QueryTree: Sendable {
         }
         guard let query, !query.isEmpty else { return Self.response(full(node)) }
         guard let query = Self.order.first(where: { $0 == query }) else {
-            return WebResponse(status: 400, "This attribute is not known; HOST_INFO lists those that are.")
+            return WebResponse(status: 400, "Unknown attribute; HOST_INFO lists the supported ones.")
         }
         // OSCQuery answers 204 if the node has no such attribute.
         guard let value = attribute(query, node) else {

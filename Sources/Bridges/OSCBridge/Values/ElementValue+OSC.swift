@@ -48,7 +48,7 @@ extension ElementDefinition {
         case .bool(let isOn): return [.bool(isOn)]
         case .text(let text):
             guard !text.utf8.contains(0) else {
-                throw ElementalError(.invalidValue, "a text with NUL in it cannot be sent by OSC")
+                throw ElementalError(.invalidValue, "OSC cannot send a text that contains NUL")
             }
             return [.string(text)]
         case .floats(let numbers): return numbers.map { .float($0) }
@@ -113,7 +113,7 @@ extension ElementDefinition {
     private var expectation: ElementalError {
         let what =
             switch type {
-            case .bool: "T, F, or a number: on from 0.5 upward"
+            case .bool: "T, F, or a number, where 0.5 or more means on"
             case .string: "a text"
             case .data: "a blob"
             default: "numbers"

@@ -262,7 +262,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
             channel: context.channel, upgradeRequest: head, initialResponseHeaders: [:]
         ).assumeIsolated().whenSuccess { headers = $0 }
         guard let headers else {
-            return write(WebResponse(status: 400, "The request is no WebSocket's."), to: head, context)
+            return write(WebResponse(status: 400, "Not a valid WebSocket request."), to: head, context)
         }
         let (channel, isReadHeld) = (context.channel, isReadHeld)
         context.writeAndFlush(Self.wrapOutboundOut(ResponseText.switching(headers, date: core.date())), promise: nil)

@@ -61,7 +61,7 @@ final class ServerCore {
         }
         let isAdmitted = admissions.admit(host)
         if !isAdmitted {
-            warn("a connection too many was refused", host)
+            warn("refused a connection beyond the limit", host)
             guard tls == nil, turnedAwayCount < Self.maximumTurnedAway else { throw ChannelError.ioOnClosedChannel }
             turnedAwayCount += 1
         }

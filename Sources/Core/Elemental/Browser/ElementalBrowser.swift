@@ -149,7 +149,7 @@ extension ElementalBrowser.Event: CustomStringConvertible {
         case .updated(let service): "updated: \(Self.place(of: service))"
         case .gone(let service, let name): "gone: \(service)/\(name)"
         case .unresolved(let service, let name, let error): "not resolved: \(service)/\(name): \(error)"
-        case .failed(let error, let delay): "browsing failed: \(error); next attempt in \(delay)"
+        case .failed(let error, let delay): "browsing failed: \(error); retrying in \(delay)"
         }
     }
 

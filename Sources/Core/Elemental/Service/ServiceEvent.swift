@@ -42,9 +42,9 @@ extension ServiceEvent: CustomStringConvertible {
     private var text: String {
         switch self {
         case .listening(let port): "listening on port \(port)"
-        case .failedToListen(let error, let delay): "not listening: \(error); next attempt in \(delay)"
+        case .failedToListen(let error, let delay): "not listening: \(error); retrying in \(delay)"
         case .published(let name): "published as '\(name)'"
-        case .failedToPublish(let error, let delay): "not published: \(error); next attempt in \(delay)"
+        case .failedToPublish(let error, let delay): "not published: \(error); retrying in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
         case .pairing(let event): "\(event)"

@@ -65,7 +65,7 @@ extension BrowserMachine {
         entry.lookup = .waiting(startTimer(wait, for: .lookupRetry(instance)))
         // A single failure of a service that was found usually means that the daemon died, which is reported elsewhere.
         let isWorthTelling = entry.told == nil || entry.failures > 1
-        actions.append(.log(.debug("\(error); next attempt in \(wait)")))
+        actions.append(.log(.debug("\(error); retrying in \(wait)")))
         if isWorthTelling {
             entry.isToldUnresolved = true
             actions.append(.emit(.unresolved(instance, error)))

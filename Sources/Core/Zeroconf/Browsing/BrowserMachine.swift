@@ -221,7 +221,7 @@ struct BrowserMachine: ServiceMachine {
         }
         let wait = delay.next()
         phase = .waiting(startTimer(wait))
-        actions += [.log(.warning("\(error); next attempt in \(wait)")), .emit(.failed(error, retryIn: wait))]
+        actions += [.log(.warning("\(error); retrying in \(wait)")), .emit(.failed(error, retryIn: wait))]
     }
 
     private mutating func closeEverything() {

@@ -144,7 +144,7 @@ struct PublisherMachine: ServiceMachine {
         let timer = ids.timer()
         phase = .waiting(timer)
         return actions + [
-            .startTimer(timer, wait), .log(.warning("\(error); next attempt in \(wait)")),
+            .startTimer(timer, wait), .log(.warning("\(error); retrying in \(wait)")),
             .emit(.failed(error, retryIn: wait)),
         ]
     }

@@ -268,7 +268,7 @@ public final class ObservedDevice {
     }
 
     static func ended(_ state: State) -> ElementalError {
-        ElementalError(.notConnected, "there is no connection: \(state)")
+        ElementalError(.notConnected, "not connected: \(state)")
     }
 
     // MARK: What arrives

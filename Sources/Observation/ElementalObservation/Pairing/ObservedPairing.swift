@@ -117,7 +117,7 @@ public final class ObservedPairing {
         guard case .waiting(let kind) = _currentState else { return }
         let secret = kind == .code ? PairingSecret(code: text) : PairingSecret(secret: text)
         guard let secret else {
-            mistake = kind == .code ? "a code has six digits" : "that is not a whole secret"
+            mistake = kind == .code ? "enter the six digits of the code" : "the secret is not valid; enter all of it"
             return
         }
         mistake = nil
@@ -201,7 +201,7 @@ public final class ObservedPairing {
         case .waiting where left <= .zero:
             return fail(
                 ElementalError(
-                    .pairingClosed, "the time for pairing is over: open a window at the service again, and start anew"))
+                    .pairingClosed, "the time for pairing is over: open the service for pairing again, then retry"))
         case .asking, .waiting, .checking: break
         }
         timeLeft = max(left, .zero)

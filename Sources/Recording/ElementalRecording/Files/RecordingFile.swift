@@ -17,7 +17,7 @@ final class RecordingFile {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw RecordingError(
-                .notMCAP, "cannot read \(path): it is not a file; a recording in a pipe cannot be read")
+                .notMCAP, "cannot read \(path): it is not a regular file; save a piped recording to a file first")
         }
         byteCount = UInt64(max(0, status.st_size))
     }
@@ -34,7 +34,7 @@ final class RecordingFile {
         self.path = path
         var template = Array((path + ".XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
-        guard descriptor >= 0 else { throw RecordingError(path, cannot: "make a file beside", errno) }
+        guard descriptor >= 0 else { throw RecordingError(path, cannot: "create a file next to", errno) }
         _ = template.withUnsafeBufferPointer { name in name.baseAddress.map { unlink($0) } }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     }
@@ -68,14 +68,14 @@ final class RecordingFile {
                 written += count
                 byteCount += UInt64(count)
             } else if count == 0 || errno != EINTR {
-                throw RecordingError(path, cannot: "go on recording to", count == 0 ? ENOSPC : errno)
+                throw RecordingError(path, cannot: "continue recording to", count == 0 ? ENOSPC : errno)
             }
         }
     }
 
     func truncate(to end: UInt64) throws(RecordingError) {
         guard ftruncate(descriptor, off_t(end)) == 0, lseek(descriptor, off_t(end), SEEK_SET) >= 0 else {
-            throw RecordingError(path, cannot: "shorten", errno)
+            throw RecordingError(path, cannot: "truncate", errno)
         }
         byteCount = end
     }
@@ -103,13 +103,13 @@ extension RecordingError {
             case EEXIST:
                 (
                     .fileExists,
-                    "it is there already, and recordings are not written over; remove it or give another name"
+                    "it already exists; remove it or choose another name"
                 )
             case ENOENT, ENOTDIR: (.noSuchFile, "there is no such file or folder")
             case EACCES, EPERM: (.permissionDenied, "permission is denied")
             case EROFS: (.readOnly, "the file system is read-only")
             case ENOSPC, EDQUOT: (.diskFull, "no space is left on the disk")
-            case EFBIG: (.diskFull, "files may not be larger here (ulimit -f)")
+            case EFBIG: (.diskFull, "the maximum file size is reached; raise it with ulimit -f")
             case EISDIR: (.permissionDenied, "it is a folder")
             default: (.inputOutput, String(cString: strerror(error)))
             }

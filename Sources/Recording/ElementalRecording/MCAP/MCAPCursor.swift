@@ -48,7 +48,7 @@ struct MCAPCursor {
 
     static func checkMagic(of source: RecordingFile, _ path: String) throws(RecordingError) {
         guard try source.read(at: 0, MCAP.magic.count) == MCAP.magic else {
-            throw RecordingError(.notMCAP, "\(path) is not an MCAP file: it does not begin as one")
+            throw RecordingError(.notMCAP, "\(path) is not an MCAP file: its first bytes are wrong")
         }
     }
 
@@ -128,7 +128,7 @@ struct MCAPCursor {
         guard compression.isEmpty else {
             throw RecordingError(
                 .compressed,
-                "its chunks are compressed with \(compression), which cannot be read here; make an uncompressed "
+                "its chunks are compressed with \(compression), which is not supported; make an uncompressed "
                     + "copy with the tool of mcap.dev: mcap compress --compression none IN.mcap -o OUT.mcap")
         }
         guard length >= headerByteCount, count <= length - headerByteCount else { return skip(content, length) }

@@ -178,7 +178,7 @@ final class MCAPWriter: @unchecked Sendable {
 
     private func write(_ bytes: [UInt8]) throws(RecordingError) {
         if file.isRemoved {
-            throw RecordingError(.removed, "\(file.path) was removed while it was recorded: what it had is lost")
+            throw RecordingError(.removed, "\(file.path) was removed during the recording: its content is lost")
         }
         try file.append(bytes)
     }
@@ -188,7 +188,7 @@ final class MCAPWriter: @unchecked Sendable {
         guard let maximumByteCount else { return }
         let size = file.byteCount + UInt64(byteCount) + endByteCount + UInt64(index) + reservedByteCount
         guard size > maximumByteCount else { return }
-        throw RecordingError(.limitReached, "\(file.path) has reached its size of \(maximumByteCount) bytes")
+        throw RecordingError(.limitReached, "\(file.path) has reached its maximum size of \(maximumByteCount) bytes")
     }
 
     /// An upper bound of the bytes of the file's end.

@@ -11,7 +11,7 @@ extension MCAPWriter {
             "elemental.recording",
             [
                 ("version", "1"), ("clock", options.clock.name), ("start", String(options.clock.start)),
-                ("note", "log_time is start, the wall clock then, and the time since by a clock that nobody sets"),
+                ("note", "log_time is start (wall clock) plus the time since then by a monotonic clock"),
             ])
         add(RecordedEvent.schema)
         add(RecordedEvent.channel(RecordQueue.eventChannel))

@@ -110,7 +110,7 @@ struct RecordQueue {
         appendEvent(
             RecordedEvent(
                 kind: .lost, service: key.service, instance: key.name,
-                reason: "the history of '\(element.name)' does not have them\(maximum)",
+                reason: "the history of '\(element.name)' lacks them\(maximum)",
                 count: gap.count.map { Int(clamping: $0) }), time)
     }
 
@@ -137,7 +137,7 @@ struct RecordQueue {
             else {
                 tracks[key]?.channels = []
                 tracks[key]?.current = nil
-                let reason = "there are more than \(Self.mostChannels) elements and changes of elements"
+                let reason = "too many elements or catalogue changes; the maximum is \(Self.mostChannels) elements"
                 return appendEvent(
                     RecordedEvent(kind: .refused, service: key.service, instance: key.name, reason: reason), time)
             }

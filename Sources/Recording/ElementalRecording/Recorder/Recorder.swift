@@ -118,7 +118,7 @@ public final class Recorder: Sendable {
         case .state(let key, .connected(_, let catalogue)): noteConnected(key, catalogue)
         case .state(let key, .away(let problem, _)): disconnected(key, .away, problem.message)
         case .state(let key, .refused(let refusal)): disconnected(key, .refused, refusal.message)
-        case .state(let key, .gone): disconnected(key, .away, "it is listed no more")
+        case .state(let key, .gone): disconnected(key, .away, "it is no longer listed")
         case .state(_, .connecting), .place, .refusal, .leftOut, .roundTrip, .browsingFailed, .browsingWorks, .tooMany:
             break
         }

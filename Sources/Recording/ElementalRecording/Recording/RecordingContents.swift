@@ -97,7 +97,7 @@ struct RecordingContents {
             } else if let recorded = RecordedChannel(channel) {
                 own.append((id, recorded))
             } else if channel.messageEncoding != "json" {
-                omissions.append("\(channel.topic): its messages are \(channel.messageEncoding), and not JSON")
+                omissions.append("\(channel.topic): its messages are \(channel.messageEncoding), not JSON")
             } else if counts[id] ?? 0 > 0 {
                 foreign.append(id)
             }
@@ -144,7 +144,7 @@ struct RecordingContents {
             uses[id] = .unreadable(topic: topic)
             guard let (form, type) = samples[id] else {
                 omissions.append(
-                    "\(topic): its first \(Self.mostSamples) messages are no JSON objects, or too far in the file")
+                    "\(topic): its first \(Self.mostSamples) messages are not JSON objects, or too far in the file")
                 continue
             }
             guard elements.count < 128 else {
@@ -154,7 +154,7 @@ struct RecordingContents {
             var name = topic.hasPrefix("/") ? String(topic.dropFirst()) : topic
             if elements.contains(where: { $0.name.lowercased() == name.lowercased() }) { name += " \(id)" }
             guard let element = try? ElementDefinition(id: elements.count, name: name, type: type, access: .read) else {
-                omissions.append("\(topic): a name has 1 to 255 bytes")
+                omissions.append("\(topic): a name must have 1 to 255 bytes")
                 continue
             }
             readable[id] = .element(service: services.count, element, form)

@@ -46,7 +46,7 @@ extension ConsoleEvent where Self == Notice {
             case .brokerAway(let error, let delay):
                 (
                     "away", JSONText.members(error) + JSONText.delay(delay),
-                    "\(broker) is away: \(error.description); trying again"
+                    "\(broker) is not connected: \(error.description); retrying"
                 )
             case .brokerRefuses(let error): ("refuses", JSONText.members(error), "\(broker): \(error)")
             case .sharedID(let id):

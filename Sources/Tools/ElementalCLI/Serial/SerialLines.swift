@@ -13,7 +13,7 @@ extension ConsoleEvent where Self == Notice {
                 "line",
                 [("state", .string(state)), ("line", .optional(line)), ("message", .optional(message))]
                     + JSONText.delay(delay),
-                text + (delay.map { "; next attempt in \($0)" } ?? ""))
+                text + (delay.map { "; retrying in \($0)" } ?? ""))
         }
         let name = line ?? "the line"
         return switch event {

@@ -15,7 +15,7 @@ extension ConsoleEvent where Self == Notice {
             Notice(
                 "problem",
                 [("line", .string(line))] + JSONText.members(reason, because: message) + JSONText.delay(delay),
-                "\(line): \(message)" + (delay.map { "; next attempt in \($0)" } ?? ""))
+                "\(line): \(message)" + (delay.map { "; retrying in \($0)" } ?? ""))
         }
         switch event {
         case .line(let event): return .line(event, of: line)

@@ -29,7 +29,7 @@ extension ConsoleEvent where Self == Notice {
         Notice(
             publishing ? "publishFailed" : "listenFailed",
             [("service", .string(service))] + JSONText.members(error) + JSONText.delay(delay),
-            "\(service) \(publishing ? "is not published" : "does not listen"): \(error.message); next attempt in \(delay)"
+            "\(service) \(publishing ? "is not published" : "does not listen"): \(error.message); retrying in \(delay)"
         )
     }
 
@@ -60,7 +60,7 @@ extension ConsoleEvent where Self == Notice {
             Notice(
                 "listenFailed",
                 members + JSONText.members("listeningFailed", because: event.reason) + JSONText.delay(delay),
-                "port \(port) is not listened on: \(event.reason ?? ""); next attempt in \(delay)")
+                "port \(port) is not listened on: \(event.reason ?? ""); retrying in \(delay)")
         case .restored: Notice("listening", members, "port \(port) is listened on again")
         }
     }

@@ -19,7 +19,7 @@ extension ConsoleEvent where Self == Notice {
                     "connected to \(url)" + (transport.map { " over \($0)" } ?? "")
                 )
             case .willReconnect(let error):
-                ("willReconnect", members(error), "\(url) is away: \(reason(error)); trying again")
+                ("willReconnect", members(error), "\(url) is not connected: \(reason(error)); retrying")
             case .didReconnect: ("didReconnect", [], "connected to \(url) again")
             case .closed(let error): ("disconnected", members(error), "\(url) ended the connection: \(reason(error))")
             }

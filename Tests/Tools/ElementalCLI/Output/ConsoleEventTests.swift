@@ -63,7 +63,7 @@ struct ConsoleEventTests {
         let lost = Notice.line(.lost("unplugged", retryIn: .milliseconds(500)))
         #expect(
             Self.text(lost) == [#"{"event":"line","state":"lost","line":null,"message":"unplugged","delay":0.5}"#])
-        #expect(lost.lines == ["the line is lost: unplugged; next attempt in 0.5 seconds"])
+        #expect(lost.lines == ["the line is lost: unplugged; retrying in 0.5 seconds"])
         #expect(!lost.isResult)
     }
 
