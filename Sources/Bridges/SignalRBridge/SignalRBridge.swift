@@ -166,7 +166,8 @@ public final class SignalRBridge: Sendable {
                 return tell(.notBridged(error), of: key)
             }
             guard isStrict || !bridge.routes.isEmpty else {
-                return tell(.notBridged(BridgeError("none of its elements is mapped to a method; map at least one")), of: key)
+                return tell(
+                    .notBridged(BridgeError("none of its elements is mapped to a method; map at least one")), of: key)
             }
             tell(.began(bridge), of: key)
             bridge.onEvent { [weak self] in self?.tell(.bridge($0), of: key) }

@@ -60,7 +60,10 @@ struct BridgeEventDescriptionTests {
         (OSCBridgeEvent.announced(name: "OSC"), "announced as 'OSC'"),
         (OSCBridgeEvent.notAnnounced(failure), "not announced: \(shown); retrying"),
         (OSCBridgeEvent.surface("10.0.0.1:7"), "10.0.0.1:7 sends OSC"),
-        (OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil), "10.0.0.1:7 sent an invalid OSC packet: \(shown)"),
+        (
+            OSCBridgeEvent.invalid(surface: "10.0.0.1:7", reason: evil),
+            "10.0.0.1:7 sent an invalid OSC packet: \(shown)"
+        ),
         (
             OSCBridgeEvent.unknownAddress(surface: "10.0.0.1:7", "/" + evil),
             "10.0.0.1:7: there is no element at /\(shown)"

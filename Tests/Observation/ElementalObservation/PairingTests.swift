@@ -111,7 +111,9 @@ struct PairingTests {
             #expect(left > .seconds(0) && left <= .seconds(300))
             // What cannot be a code costs nothing.
             pairing.enter("12 34")
-            #expect(pairing.mistake == "enter the six digits of the code" && Self.isWaiting(pairing) && pairing.triesLeft == 5)
+            #expect(
+                pairing.mistake == "enter the six digits of the code" && Self.isWaiting(pairing)
+                    && pairing.triesLeft == 5)
             // The time goes by.
             try await eventually { (pairing.timeLeft ?? .zero) < left }
             pairing.enter(" \(secret.text.prefix(3))-\(secret.text.suffix(3))")

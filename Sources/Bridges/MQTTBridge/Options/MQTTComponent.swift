@@ -25,7 +25,8 @@ public struct MQTTComponent: Sendable, Hashable {
         for (key, value) in settings {
             let isName = !key.isEmpty && key.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x5F }
             guard isName, key.utf8.count <= 64, value.utf8.count <= 1024 else {
-                throw MQTTBridgeError("'\(key)' is not a valid component setting: use NAME=VALUE, as in device_class=humidity")
+                throw MQTTBridgeError(
+                    "'\(key)' is not a valid component setting: use NAME=VALUE, as in device_class=humidity")
             }
             guard !Self.reserved.contains(key), !key.hasSuffix("topic"), !key.hasSuffix("_t") else {
                 throw MQTTBridgeError("'\(key)' is set by the bridge; leave it out")

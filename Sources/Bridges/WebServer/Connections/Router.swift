@@ -68,7 +68,9 @@ struct Router {
         case .accepted: return .generate(route)
         case .wrong:
             return .answer(
-                WebResponse(status: 401, "A token is required: send it in the header Authorization: Bearer TOKEN.", headers: [("WWW-Authenticate", "Bearer")]))
+                WebResponse(
+                    status: 401, "A token is required: send it in the header Authorization: Bearer TOKEN.",
+                    headers: [("WWW-Authenticate", "Bearer")]))
         case .tooMany:
             return .answer(WebResponse(status: 429, "Too many wrong tokens.", headers: [("Retry-After", "60")]))
         }
@@ -82,7 +84,8 @@ struct Router {
         }
         guard head.headers["sec-websocket-version"] == ["13"] else {
             return .answer(
-                WebResponse(status: 426, "Only WebSocket version 13 is supported.", headers: [("Sec-WebSocket-Version", "13")]))
+                WebResponse(
+                    status: 426, "Only WebSocket version 13 is supported.", headers: [("Sec-WebSocket-Version", "13")]))
         }
         let keys = head.headers["sec-websocket-key"]
         guard keys.count == 1, Self.isKey(keys[0]) else {
