@@ -58,6 +58,7 @@ struct AwakeTime {
 
     private var isFast: Bool { shortGapCount >= Self.fastCount }
 
+    /// When the next value of a steady flow with a long period is expected; `nil` if none is.
     var nextWindow: Range<NIODeadline>? {
         guard let last, period > Self.longestPeriod else { return nil }
         let margin = TimeAmount.nanoseconds(period.nanoseconds / 8)

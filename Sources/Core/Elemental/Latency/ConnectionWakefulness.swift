@@ -6,6 +6,7 @@ extension Latency {
     }
 }
 
+/// Keeps a connection's event loop awake for the times that its ``AwakeTime`` decides.
 final class ConnectionWakefulness: Wakefulness {
     private let eventLoop: any EventLoop
     private var awakeTime: AwakeTime

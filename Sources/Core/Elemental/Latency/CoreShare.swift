@@ -10,8 +10,8 @@ struct CoreShare {
 
     /// The awake time after which the share is judged.
     static let window = TimeAmount.milliseconds(10)
-    /// The least part of the window that counts as an own core: more than half, and less than a system thread leaves
-    /// that runs for one tick of 4 ms.
+    /// The minimum share of the window that counts as an own core: more than half, and less than the share left by a
+    /// system thread that runs for one tick of 4 ms.
     private static let leastShare = 0.55
     /// The longest random delay before it reacts: two threads that share a core should not both leave it.
     private static let longestDelay = TimeAmount.milliseconds(5)
@@ -22,18 +22,18 @@ struct CoreShare {
     private let mayMove: Bool
     private var elapsed = TimeAmount.zero
     private var used = TimeAmount.zero
-    /// `nil` while the core seems to be its own.
+    /// The random delay before a second look; `nil` while the core seems to be the thread's own.
     private var delay: TimeAmount?
     private var moveCount = 0
     private var rest = Self.firstRest
 
     init(coreCount: Int) { mayMove = coreCount > 1 }
 
-    /// A thread that shares its core is told up to three times to move to another one, of which some may be idle: the
-    /// system places a thread that answers at once on the core where it was asked. Then it rests, twice as long each
-    /// time.
+    /// Advises a thread that shares its core to move to another one, up to three times, and then to rest, twice as long
+    /// each time. Other cores may be idle: the system places a thread that answers at once on the core where it was
+    /// asked.
     ///
-    /// - Parameter used: the processor time meanwhile.
+    /// - Parameter used: the thread's processor time during `elapsed`.
     mutating func note(elapsed: TimeAmount, used: TimeAmount) -> Advice {
         self.elapsed = self.elapsed + elapsed
         self.used = self.used + used
@@ -41,7 +41,7 @@ struct CoreShare {
         defer { (self.elapsed, self.used) = (.zero, .zero) }
         let isSecondLook = delay.take() != nil
         if isShared {
-            // Another sleepless thread would not hold this one up for so long at once, so there is no race to leave.
+            // Another sleepless thread would not hold up this one for so long at once, so the two cannot both leave.
             if isSecondLook || elapsed >= .nanoseconds(2 * Self.window.nanoseconds) { return advice() }
             delay = .nanoseconds(.random(in: 0...Self.longestDelay.nanoseconds))
         } else if !isSecondLook {

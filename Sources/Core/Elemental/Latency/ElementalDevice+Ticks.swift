@@ -12,14 +12,14 @@ extension ElementalDevice {
     /// for several periods, they cause only one call. What a call sends is written when it returns. Like other handlers
     /// it must not block.
     ///
-    /// With ``Latency/lowest`` calls are some microseconds late; the loop wakes up for them in time. Otherwise a timer
-    /// of the system wakes the loop, which on Linux is 50 to 100 µs later.
+    /// With ``Latency/lowest`` calls are some microseconds late, because the loop wakes up for them in time. Otherwise
+    /// a timer of the system wakes the loop, on Linux 50 to 100 µs later.
     ///
     /// - Parameters:
     ///   - period: from one call to the next, at least 10 µs.
-    ///   - handler: gets the newest time at which a call was due. It is called while the device reconnects too, until
-    ///     the device has ended or the registration is cancelled. If another thread cancels it, a call that is due may
-    ///     still follow.
+    ///   - handler: receives the newest time at which a call was due. It is also called while the device reconnects,
+    ///     until the device has ended or the registration is cancelled. If another thread cancels it, a call that is
+    ///     due may still follow.
     @discardableResult
     public func onTick(
         every period: Duration, perform handler: @escaping @Sendable (_ due: NIODeadline, ElementalDevice) -> Void

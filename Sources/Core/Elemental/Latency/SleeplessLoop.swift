@@ -31,7 +31,7 @@ final class SleeplessLoop: ChannelInboundHandler {
     /// The last check: the time, and the thread's processor time.
     private var looked = (time: NIODeadline.uptimeNanoseconds(0), used: TimeAmount.zero)
     private var turned = NIODeadline.distantFuture
-    /// It sleeps as usual until then.
+    /// The loop sleeps as usual until then.
     private var restEnd = NIODeadline.uptimeNanoseconds(0)
     /// Called on time while the loop is awake.
     private let tickers: TickerQueue
@@ -41,7 +41,8 @@ final class SleeplessLoop: ChannelInboundHandler {
         tickers = TickerQueue.current(on: eventLoop)
     }
 
-    /// ``release()`` ends the use. `nil` on a single core, and for loops without pipes.
+    /// Returns the loop's instance, which ``release()`` gives back; `nil` on a single core, and for loops without
+    /// pipes.
     static func retain(on eventLoop: any EventLoop) -> SleeplessLoop? {
         guard System.coreCount > 1, NIOPipeBootstrap(validatingGroup: eventLoop) != nil else { return nil }
         let loop = ofThread.currentValue ?? SleeplessLoop(eventLoop)
@@ -51,7 +52,7 @@ final class SleeplessLoop: ChannelInboundHandler {
         return loop
     }
 
-    /// `nil` if the calling event loop's has no user.
+    /// The instance of the calling event loop; `nil` if it has no user.
     static var current: SleeplessLoop? {
         guard let loop = ofThread.currentValue, loop.userCount > 0 else { return nil }
         return loop

@@ -55,8 +55,8 @@ final class Ticker {
 final class TickerQueue {
     /// How long before a call a sleepless loop is woken: the system's timers are late.
     static let lead = TimeAmount.microseconds(150)
-    /// The time that the loop has for its sockets once in a while when calls are always late. A slow machine needs more than
-    /// ``leastGap`` to come from one timer to the next, and would never poll them.
+    /// The time that the loop gets for its sockets now and then when calls are always late. A slow machine needs more
+    /// than ``leastGap`` from one timer to the next, and would otherwise never poll them.
     private static let longGap = TimeAmount.milliseconds(1)
     /// Unchecked: each thread sees its own value only.
     nonisolated(unsafe) private static let ofThread = ThreadSpecificVariable<TickerQueue>()
@@ -66,9 +66,9 @@ final class TickerQueue {
     private(set) var firstDue = NIODeadline.distantFuture
     private var timer: (time: NIODeadline, task: Scheduled<Void>)?
     private var isRinging = false
-    /// The minimum time that the loop has for its sockets between calls. Another one in tests only.
+    /// The minimum time that the loop has for its sockets between calls. Only tests change it.
     var leastGap = TimeAmount.microseconds(20)
-    /// Timers that had only the ``leastGap``, one after the other.
+    /// The number of timers in a row that left only ``leastGap``.
     private var hurriedCount = 0
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
@@ -103,7 +103,7 @@ final class TickerQueue {
         guard !tickers.isEmpty, sleepless?.isAwake != true else { return }
         let now = NIODeadline.now()
         let isWoken = sleepless != nil && firstDue - Self.lead > now
-        // More than those of tickers that are due at about the same time.
+        // More timers in a row than tickers that are due at about the same time would cause.
         let isOverloaded = hurriedCount > 2 * tickers.count
         let time = isWoken ? firstDue - Self.lead : max(firstDue, now + (isOverloaded ? Self.longGap : leastGap))
         if let timer {

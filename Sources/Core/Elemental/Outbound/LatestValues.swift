@@ -3,7 +3,7 @@
 struct LatestValues {
     private struct Entry {
         let id: Int8
-        /// The element, or the system's for a value with its time.
+        /// The frame's identifier: the element's, or the system's for a value with its time.
         var wireID: Int8
         var bytes: [UInt8]
     }

@@ -1,7 +1,8 @@
 import ElementalWire
 
 extension Outbound {
-    /// A connection is ready, the first or a replacement. The owner makes sure that a flush follows.
+    /// Opens the queues for a connection that is ready, the first or a replacement. The owner makes sure that a flush
+    /// follows.
     ///
     /// - Parameter hasHello: whether the peer has sent a hello; if not, what an earlier peer announced no longer
     ///   applies.

@@ -2,7 +2,7 @@ import ElementalWire
 import NIOCore
 import Synchronization
 
-/// What is written next, and when. The owner writes on one thread, while others queue values.
+/// Decides what is written next, and when. The owner writes on one thread, while others queue values.
 extension Outbound {
     private static var pouringMessageCount: Int { 256 }
 
@@ -76,7 +76,7 @@ extension Outbound {
         }
     }
 
-    /// The next datagram; one that the system had no room for is the first.
+    /// Takes the next datagram. One that the system had no room for comes first.
     mutating func nextDatagram() -> OutboundSegment? {
         guard datagrams.flush != .blocked, datagrams.flush != .direct else { return nil }
         let segment = datagrams.takeSegment()
@@ -114,15 +114,15 @@ extension Outbound {
 
 /// Values that are written by the thread that queued them.
 extension Outbound {
-    /// The stream cannot be claimed while large values are under way, which would wait if the system suspends the
-    /// thread before it has written.
+    /// Claims a queue for the calling thread. The stream cannot be claimed while large values are being sent: they
+    /// would wait if the system suspended the thread before it has written.
     ///
     /// - Returns: the claim's number; `nil` if the loop has to write the value.
     mutating func claim(_ transport: Transport) -> UInt64? {
         transport == .tcp && hasPieces ? nil : self[transport].claim()
     }
 
-    /// - Returns: of the stream all that is queued; `nil` if the loop has to write it instead.
+    /// - Returns: all that is queued on the stream, or the next datagram; `nil` if the loop has to write it instead.
     mutating func takeDirectly(_ claim: UInt64, over transport: Transport) -> OutboundSegment? {
         guard isOpen, transport == .udp || !hasPieces else { return nil }
         return self[transport].takeClaimed(claim, atMost: transport == .udp ? .max : Self.maximumDirectByteCount)
@@ -134,7 +134,7 @@ extension Outbound {
         return self[transport].giveBack(claim, segment, mayIdle: mayIdle)
     }
 
-    /// The loop's thread copies more bytes than these.
+    /// If more bytes than these are queued, the loop's thread does the copying.
     private static var maximumDirectByteCount: Int { 16 * 1024 }
 }
 
@@ -153,8 +153,8 @@ struct PendingWork: OptionSet {
     static let waiters = PendingWork(rawValue: 8)
 }
 
-/// Whether the queues are above the high watermark, so that senders that can wait should: updated by a send that fills
-/// a queue, and by the flush that drains it, each under the lock of the queues; read without it.
+/// Whether the queues are above the high watermark, so that senders that can wait should. A send that fills a queue and
+/// the flush that drains it update this under the lock of the queues; it is read without the lock.
 struct Congestion: ~Copyable, Sendable {
     private let stream = Atomic(false)
     private let pieces = Atomic(false)
@@ -171,8 +171,8 @@ struct Congestion: ~Copyable, Sendable {
         }
     }
 
-    /// The other transport's queue is not checked: when a value is sent to many devices, what counts is how much of
-    /// each has to be fetched from memory.
+    /// Checks only this transport's queue: when a value is sent to many devices, the cost is the memory that has to be
+    /// fetched for each.
     @inline(__always)
     func note<Link>(_ outbound: borrowing Outbound<Link>, after transport: Transport) {
         switch transport {

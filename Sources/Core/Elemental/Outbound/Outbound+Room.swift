@@ -9,7 +9,7 @@ extension Outbound {
         return inPieces ? .pieceRoom(length) : .room(length)
     }
 
-    /// The rule is that by which the value is admitted, so that a resumed sender does not have to wait again.
+    /// Applies the rule that admits values, so that a resumed sender does not have to wait again.
     func isMet(_ need: RoomNeed) -> Bool {
         switch need {
         case .room: isBelowLowWatermark && hasRoom(for: need)
@@ -20,8 +20,8 @@ extension Outbound {
         }
     }
 
-    /// Whether a sender has to wait before it sends to several devices: exactly then a wait for the same need does not
-    /// return at once. Nobody waits for a connection that is ending.
+    /// Whether a sender has to wait before it sends to several devices. This is so exactly when a wait for the same
+    /// need does not return at once. A sender does not wait for a connection that is ending.
     ///
     /// - Parameter isCongested: whether a queue has been above the high watermark since it was last below the low one.
     func needsToWait(isCongested: Bool, for length: Int, of id: Int8?) -> Bool {
@@ -30,7 +30,7 @@ extension Outbound {
         return isCongested ? !isMet(need) : !hasRoom(for: need)
     }
 
-    /// Whether a value may be queued that nobody waits to send.
+    /// Whether there is room for a service's current value, for which no sender waits.
     func hasRoom(forCurrent length: Int) -> Bool {
         hasRoom(for: .pieceRoom(length)) && stream.hasRoom(for: length)
     }

@@ -8,7 +8,7 @@ extension Outbound {
     ) {
         switch transport {
         case .tcp where element == .shutdown:
-            // The peer reads nothing after it.
+            // The peer reads nothing after a shutdown.
             queueLatest()
             if hasPieces {
                 appendPieces(element.rawValue, Data(bytes))
@@ -26,7 +26,7 @@ extension Outbound {
         stream.flush.schedule()
     }
 
-    /// Queues an answer, if there is room: a peer that sends requests and does not read does not grow our memory.
+    /// Queues an answer if there is room, so that a peer that sends requests and does not read cannot fill our memory.
     mutating func appendAnswer(
         _ element: SystemElement, over transport: Transport = .tcp, _ bytes: UnsafeRawBufferPointer
     ) -> Bool {

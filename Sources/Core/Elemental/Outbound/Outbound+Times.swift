@@ -1,10 +1,10 @@
 import ElementalWire
 
-/// Values with the time at which they were measured. A peer that does not know times gets the plain value.
+/// Values with the time at which they were measured. A peer that does not support times gets the plain value.
 extension Outbound {
     private static var timedID: Int8 { SystemElement.timedValue.rawValue }
 
-    /// Queues a value of a timed element. By its own length it is admitted and takes its route, as if it had no time.
+    /// Queues a value of a timed element. Its length without the time decides its admission and its route.
     ///
     /// - Parameter timed: the value behind its ``TimedValue`` header.
     /// - Returns: the connection to wake, if needed.
@@ -36,13 +36,13 @@ extension Outbound {
         return element.transport == .tcp ? wakeForStream() : wakeForDatagrams()
     }
 
-    /// Whether the peer gets a value with its time. A long one of a `latest` element does not if it takes no pieces: its
-    /// time would have to go ahead of it, and a newer one may replace it.
+    /// Whether the peer gets a value with its time. A long value of a `latest` element is sent without it to a peer
+    /// that does not accept pieces: the time would have to go ahead of the value, and a newer value may replace that.
     func takesTime(_ length: Int, isLatest: Bool) -> Bool {
         peer.timedValues && (!isLatest || peer.pieces || length <= Envelope.wholeByteCount)
     }
 
-    /// Tells the time of a value that is queued next, over the same way.
+    /// Queues the time of the value that is queued next, by the same route.
     mutating func appendTime(_ time: MeasurementTime, of id: Int8, inPieces: Bool) {
         guard peer.timedValues else { return }
         let bytes = TimedValue.ahead(id: id, time: time.microseconds)
@@ -81,7 +81,7 @@ extension Outbound {
         }
     }
 
-    /// The element and the plain value of a frame that was queued for a peer which knows times.
+    /// The element and the plain value of a frame that was queued for a peer that supports times.
     static func plain(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> (id: Int8, value: UnsafeRawBufferPointer) {
         id == timedID ? (Int8(bitPattern: bytes[0]), value(of: bytes)) : (id, bytes)
     }

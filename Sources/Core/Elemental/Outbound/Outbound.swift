@@ -53,7 +53,7 @@ struct Outbound<Link> {
     var lastWaiter: UInt64 = 0
     var counts = OutboundCounts()
 
-    /// The high watermark: bytes in one of the queues from which on senders that can wait do.
+    /// The high watermark of each queue, in bytes: from there on, senders that can wait do.
     let readyByteCount: Int
     /// Bytes that are worth a flush while values are batched: a segment, or less where the limits are tight, so that
     /// batching never fills the queue.
@@ -114,7 +114,8 @@ extension Outbound {
         return true
     }
 
-    /// Finds how many bytes may follow on the stream with nothing to decide. Whatever that depends on ends it when it changes.
+    /// Finds how many bytes may follow on the stream without a decision. Every state that this depends on calls
+    /// ``OutboundQueue/endClearSpace()`` when it changes.
     @inline(never)
     private mutating func clearStream() {
         guard isOpen, !hasPieces, stream.flush != .idle else { return }
@@ -132,7 +133,7 @@ extension Outbound {
         case .stream:
             counts.addMessage(stream.append(id: element.id, bytes))
             let link = wakeForStream()
-            // The first of several is often the only one.
+            // Not after the first of several values: it is often the only one.
             if link == nil { clearStream() }
             return link
         case .datagrams:
@@ -211,16 +212,16 @@ extension Outbound {
     enum Route {
         /// Over TCP, whole.
         case stream
-        /// Over TCP, in pieces, or behind a value of its element that is.
+        /// Over TCP, in pieces, or behind a value of the same element in pieces.
         case pieces
         case datagrams
         case latest
-        /// The same, kept until there is a connection.
+        /// Like `latest`, but kept until there is a connection.
         case kept
     }
 
-    /// `mutating` although it changes nothing: else the compiler copies all that any branch reads, 40 instructions a
-    /// value.
+    /// `mutating` although it changes nothing: otherwise the compiler copies everything that any branch reads, 40
+    /// instructions for each value.
     @inline(__always)
     mutating func admit(
         _ id: Int8, over transport: Transport, isLatest: Bool, length: Int
@@ -258,7 +259,7 @@ extension Outbound {
         isOpen ? false : try Self.admitAnything(phase, isLatest)
     }
 
-    // It gets only what it reads: given `self`, the compiler copied it for every value (measured).
+    // Takes only the properties that it reads: given `self`, the compiler copied it for every value (measured).
     @inline(never)
     private static func admitAnything(_ phase: Phase, _ isLatest: Bool) throws(SendRefusal) -> Bool {
         switch phase {
@@ -276,14 +277,14 @@ extension Outbound {
         .queueFull(waiting: waiting, limit: limit)
     }
 
-    /// Whether a value is sent in pieces, or has to stay behind one of its element that is.
+    /// Whether a value is sent in pieces, or has to stay behind a value of its element in pieces.
     @inline(__always)
     func goesInPieces(_ id: Int8, _ length: Int) -> Bool {
         length > Envelope.wholeByteCount ? peer.pieces : pieces?.elements.contains(id) == true
     }
 }
 
-/// The other end's abilities, as its hello announced them.
+/// The peer's abilities, as its hello announced them.
 struct PeerAbilities {
     var emptyValues = false
     var pieces = false

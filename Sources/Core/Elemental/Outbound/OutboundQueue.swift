@@ -2,13 +2,14 @@ import DequeModule
 import ElementalWire
 import NIOCore
 
-/// What is to be sent over one transport, batched into segments, and how far writing them has come. A segment is the content of
-/// one write, or of one datagram.
+/// The messages to be sent over one transport, batched into segments, and the progress of writing them. A segment is
+/// the content of one write, or of one datagram.
 ///
 /// Memory is bounded by the limit; `latest` elements keep one unsent value each.
 ///
-/// Unchecked: its pointers point into its own buffer, which nobody else has until the segment is complete, and whose storage does
-/// not move until then. Copies share the storage, so a queue that holds messages is only mutated in place.
+/// Unchecked: its pointers point into its own buffer. No other code has this buffer until the segment is complete, and
+/// its storage does not move until then. Copies share the storage, so a queue that holds messages is only mutated in
+/// place.
 struct OutboundQueue: @unchecked Sendable {
     private(set) var framing: MessageFraming
     let limit: Int
@@ -23,7 +24,7 @@ struct OutboundQueue: @unchecked Sendable {
     /// Messages taken since the connection began.
     private(set) var takenMessageCount: UInt64 = 0
 
-    // The segment being filled: what lies between the start of the buffer and the cursor.
+    // The segment being filled: the bytes between the start of the buffer and the cursor.
     private var buffer: ByteBuffer?
     private var openMessageCount = 0
     private var start = Self.nowhere
@@ -52,7 +53,7 @@ struct OutboundQueue: @unchecked Sendable {
 
     /// The storage of an idle connection, in bytes; a busy one soon gets whole segments.
     private static let firstCapacity = 256
-    /// Storage of so many bytes is kept however little it is used.
+    /// Storage of up to this many bytes is kept however little it is used.
     private static let keptByteCount = 1024
     private static var nowhere: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: 1).unsafelyUnwrapped }
 
@@ -80,7 +81,7 @@ struct OutboundQueue: @unchecked Sendable {
         @inline(__always) get { openMessageCount == 0 && fullMessageCount == 0 && latest == nil && rest == nil }
     }
 
-    /// How many messages have been or will be taken before any that is added now.
+    /// The number of messages that are taken before a message added now, including those taken already.
     var queuedMessageCount: UInt64 { takenMessageCount + UInt64(fullMessageCount + openMessageCount) }
 
     /// Whether a message of `length` value bytes may be added. An empty queue accepts any.
@@ -104,10 +105,10 @@ extension OutboundQueue {
     @inline(__always)
     func hasClearSpace(for length: Int) -> Bool { clearEnd - cursor >= header + length }
 
-    /// So many bytes, including envelopes, may be added without any decision, as far as the segment has space.
+    /// Lets this many bytes, including envelopes, be added without a decision, as far as the segment has space.
     mutating func clear(_ byteCount: Int) { clearEnd = min(end, cursor + max(0, byteCount)) }
 
-    /// Every message needs a decision again.
+    /// Makes every message need a decision again.
     @inline(__always)
     mutating func endClearSpace() { clearEnd = start }
 
@@ -231,7 +232,7 @@ extension OutboundQueue {
         rest != nil || !full.isEmpty || openMessageCount > 0 || latest?.hasValue(except: held) == true
     }
 
-    /// The oldest segment first; `latest` values follow when nothing else is queued.
+    /// Takes the oldest segment; `latest` values follow when nothing else is queued.
     @inline(__always)
     mutating func takeSegment(holding held: IdentifierSet? = nil) -> OutboundSegment? {
         if let segment = rest.take() { return segment }
@@ -299,7 +300,7 @@ extension OutboundQueue {
     }
 
     /// - Parameters:
-    ///   - segment: what the thread took, of which the socket may have accepted a part.
+    ///   - segment: the segment that the thread took; the socket may have accepted a part of it.
     ///   - mayIdle: whether no flush is needed if nothing is left.
     /// - Returns: whether the loop has to flush.
     mutating func giveBack(_ claim: UInt64, _ segment: OutboundSegment?, mayIdle: Bool) -> Bool {

@@ -5,20 +5,21 @@ import NIOCore
 struct OutboundSegment {
     /// Batched messages; if there is a long value, its header is the last of them.
     let buffer: ByteBuffer
-    /// A value that is sent from where the program has it.
+    /// A value that is sent from the program's own storage, without a copy.
     private let long: Data?
     /// Messages that this segment completes; the last may be the long one.
     let messageCount: Int
-    /// Those of them that are no values, but the system's own.
+    /// The number of these messages that are the system's own, and not values.
     let systemCount: Int
     let byteCount: Int
     private(set) var writtenByteCount = 0
 
-    /// The part of a long value that a channel gets when the socket is full: worth a wake-up, and little to copy.
+    /// The part of a long value that a channel gets when the socket is full: enough to be worth a wake-up, and little
+    /// to copy.
     static let pieceByteCount = 16 * 1024
     /// The part that a pipeline with room gets: as much as it encrypts and writes at once.
     static let pipelineByteCount = 64 * 1024
-    /// Batched messages of so many bytes are copied rather than passed in a buffer of their own.
+    /// Batched messages of up to this many bytes are copied rather than passed in a buffer of their own.
     private static let smallByteCount = 1024
 
     init(_ buffer: ByteBuffer, long: Data? = nil, messageCount: Int, systemCount: Int = 0) {
@@ -64,8 +65,7 @@ struct OutboundSegment {
         return takePiece(atMost: Self.pieceByteCount, in: &storage)
     }
 
-    /// The next part of what is left, which counts as written, in storage that is used again once nobody has it any
-    /// more.
+    /// Returns the next unwritten part and counts it as written. The storage is reused once no other code refers to it.
     mutating func takePiece(atMost most: Int, in storage: inout ByteBuffer) -> ByteBuffer {
         let gathered = buffer.readableBytes
         let unwritten = max(0, gathered - writtenByteCount)
@@ -74,7 +74,7 @@ struct OutboundSegment {
             writtenByteCount += unwritten
             return head
         }
-        // A header shares a buffer with what follows it.
+        // A header shares a buffer with the value behind it.
         let start = max(0, writtenByteCount - gathered)
         let count = min(long.count - start, most)
         storage.clear(minimumCapacity: unwritten + count)

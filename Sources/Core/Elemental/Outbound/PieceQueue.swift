@@ -7,9 +7,9 @@ import NIOCore
 struct PieceQueue {
     private struct Entry {
         let id: Int8
-        /// The element, or the system's for a value with its time.
+        /// The frame's identifier: the element's, or the system's for a value with its time.
         let wireID: Int8
-        /// Whether it is a value, and not the system's own.
+        /// Whether this is a value, and not a message of the system.
         let isValue: Bool
         let value: Data
         /// How many messages of the stream are sent before it: among them may be earlier ones of its element.
@@ -35,7 +35,6 @@ struct PieceQueue {
     private var sentByteCount: UInt64 = 0
     private var acknowledgedByteCount: UInt64 = 0
 
-    /// Queued values.
     private(set) var valueCount = 0
     var isEmpty: Bool { entries.isEmpty }
     var isAcknowledged: Bool { unacknowledged.isEmpty }

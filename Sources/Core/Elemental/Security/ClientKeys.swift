@@ -4,7 +4,7 @@ import NIOPosix
 import Support
 
 /// A client's identity and trusted services, which may appear while it runs. All copies of a ``ClientSecurity`` share
-/// it: one watch serves all their connections.
+/// one instance, so that one watch serves all their connections.
 final class ClientKeys: Sendable {
     struct Trust: Sendable {
         let peers: TrustedPeers
@@ -13,7 +13,7 @@ final class ClientKeys: Sendable {
 
     private struct State {
         var keys: ClientSecurity.Keys?
-        /// What all watchers know.
+        /// The revision that all watchers have received.
         var told: TrustRevision?
         var watcherCount = 0
         /// Empty while there are no watchers.
@@ -33,7 +33,7 @@ final class ClientKeys: Sendable {
 
     var known: ClientSecurity.Keys? { state.withLock { $0.keys } }
 
-    /// Blocks.
+    /// Returns the keys, and looks for them until they exist. Blocks.
     func read() throws -> ClientSecurity.Keys? {
         if let known { return known }
         guard let keys = try find() else { return nil }
@@ -49,7 +49,7 @@ final class ClientKeys: Sendable {
         let cancel = news.addEventHandler { trust in eventLoop.execute { handler.value(trust) } }
         state.withLock { state in
             state.watcherCount += 1
-            // The next look tells all.
+            // The next read notifies all watchers, so that the new one gets the contents too.
             state.told = nil
         }
         updateWatch()
@@ -86,7 +86,9 @@ final class ClientKeys: Sendable {
         }
     }
 
-    /// - Returns: `nil` if the watchers know what there is. Blocks.
+    /// Reads the store. Blocks.
+    ///
+    /// - Returns: `nil` if the watchers have received the current contents.
     private func look() throws -> Trust? {
         guard let keys = try read() else { return nil }
         let told = state.withLock { $0.told }

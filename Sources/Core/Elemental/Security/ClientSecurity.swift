@@ -37,9 +37,9 @@ public struct ClientSecurity: Sendable {
         ClientSecurity(mode: .automatic, source: ClientKeys(Keys(identity: identity, store: store)))
     }
 
-    /// Serves a client that gets its identity only when another program of the user pairs.
+    /// For a client whose identity appears only when another program of the user pairs.
     ///
-    /// - Parameter find: it may block.
+    /// - Parameter find: returns the identity and the store, or `nil` if there are none yet. It may block.
     package static func automatic(
         finding find: @escaping @Sendable () throws -> (identity: any Identity, store: any TrustStore)?
     ) -> ClientSecurity {
@@ -47,8 +47,8 @@ public struct ClientSecurity: Sendable {
         return ClientSecurity(mode: .automatic, source: source)
     }
 
-    /// Only paired services and those with the client's own identity are connected to, encrypted. An unknown host and
-    /// port is connected to, and the key that answers there decides.
+    /// The client connects only to paired services and to those with its own identity, always encrypted. It also
+    /// connects to an unknown host and port; the key of the service there then decides.
     ///
     /// - Parameters:
     ///   - identity: the client's identity.

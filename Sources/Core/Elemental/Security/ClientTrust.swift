@@ -8,12 +8,13 @@ import Support
 struct ExpectedService: Sendable {
     let identity: TLSIdentity
     let match: PinMatch
-    /// Only another service of the same identity is paired.
+    /// Whether the connection may also be plain: only another service of the same identity is paired, and nothing
+    /// requires encryption.
     let mayBePlain: Bool
     fileprivate let target: ConnectionTarget
     fileprivate let peers: TrustedPeers
     fileprivate let store: any TrustStore
-    /// Proven on an earlier connection of the same device.
+    /// The identity that an earlier connection of the same device has proven.
     fileprivate let proven: Fingerprint?
 
     func verdict(on key: Fingerprint, service: String? = nil) -> PinVerdict {
@@ -58,7 +59,7 @@ extension ClientSecurity {
     /// Decides how to connect. Blocks: reads the store.
     ///
     /// - Parameters:
-    ///   - announced: what the service's TXT record says that it requires.
+    ///   - announced: the policy in the service's TXT record.
     ///   - proven: the identity that an earlier connection of the same device has proven.
     /// - Returns: `nil` for a plain connection.
     func decide(
@@ -72,7 +73,7 @@ extension ClientSecurity {
                 let peers = try keys.store.read()
                 let match = peers.match(target, own: keys.identity.fingerprint)
                 let isSibling = if case .sibling = match { true } else { false }
-                // A host and port do not say which service is there; only its key does.
+                // A host and port do not identify the service; only its key does.
                 if isSibling || match.requiresTLS || (mode == .required && target.instance == nil) {
                     return ExpectedService(
                         identity: try TLSIdentity(keys.identity), match: match,

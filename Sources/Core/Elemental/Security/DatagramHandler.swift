@@ -13,7 +13,7 @@ final class DatagramHandler: ChannelInboundHandler {
     private let find: (UInt8) -> Session?
     private let logger: Logger
     private var touched: [Session] = []
-    /// For sealed datagrams from another address than their connection's.
+    /// The budget for sealed datagrams from other addresses than their connection's.
     private let strangers = OpeningBudget()
 
     init(ofService find: @escaping (UInt8) -> Session?, logger: Logger) {

@@ -14,8 +14,9 @@ protocol ServiceGateOwner: AnyObject {
 
 /// Holds the connections of a service that offers encryption until their peers are known. On the service's event loop.
 final class ServiceGate {
-    /// How long a client may be silent before it counts as a plain one that waits for the service; those wait for 3 s.
-    /// A client of this framework sends at once, and its first packet may be lost twice.
+    /// How long a client may be silent before it counts as a plain one that waits for the service to send first. Those
+    /// clients wait for 3 s. A client of this framework sends at once, and this leaves time for its first packet to be
+    /// lost twice.
     static let silence = TimeAmount.seconds(1)
 
     let timeout: TimeAmount
@@ -56,7 +57,7 @@ final class ServiceGate {
         limits.waste(id)
     }
 
-    /// A plain session may only refuse the client, and then counts on.
+    /// Stops counting a connection, unless its plain session can only refuse the client.
     func admit(_ id: ObjectIdentifier, _ client: AuthorisedClient?) {
         if client != nil || owner?.admitsPlainClients == true { limits.remove(id) }
     }
@@ -121,7 +122,7 @@ final class ServiceGate {
         windowChanged()
     }
 
-    /// Schedules the pairing window's next change too.
+    /// Reports that the pairing window was opened or closed, and schedules its next change.
     ///
     /// - Returns: whether an admin has opened the window.
     @discardableResult
@@ -151,7 +152,7 @@ final class ServiceGate {
 
 /// An event of a service's pairing window.
 public enum PairingEvent: Sendable {
-    /// Show the code or secret to the person at the client, and put it nowhere else.
+    /// The window is open. Show the code or secret to the user at the client, and nowhere else.
     case opened(PairingSecret, for: Duration, role: Role)
     /// An admin has opened the window over the network, and shows the code there.
     case openedByAdmin

@@ -8,8 +8,8 @@ import Support
 
 /// The last handler of an accepted connection until it has a session.
 ///
-/// The first bytes of a plain client go to a plain session; a ClientHello goes to TLS, which is added below. What TLS
-/// decrypts is the client's request.
+/// The first bytes of a plain client go to a plain session; a ClientHello goes to TLS, which is added below. The bytes
+/// that TLS decrypts are the client's request.
 final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -136,7 +136,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func beginTLS() {
         guard let context, case .firstBytes(let received?) = phase else { return }
-        // Too many handshakes are refused before they cost anything but the bytes.
+        // Excess handshakes are refused before they cost more than their bytes.
         guard gate.limits.beginHandshake(id) else { return drop("there are too many handshakes") }
         silenceTimer?.cancel()
         phase = .handshake

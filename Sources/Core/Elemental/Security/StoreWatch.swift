@@ -5,9 +5,9 @@ import Support
 /// Reads a store's files again soon after they change, and once a minute besides; once a second where the system does
 /// not report changes.
 final class StoreWatch<Contents: Sendable> {
-    /// Between two looks at files whose changes are reported, which a renamed parent directory does not cause.
+    /// The time between two reads of files whose changes are reported. A renamed parent directory is not reported.
     private static var backstop: TimeAmount { .minutes(1) }
-    /// A change is several steps, and reported as often.
+    /// The delay before a read: a change is several steps, each of them reported.
     private static var quietTime: TimeAmount { .milliseconds(50) }
 
     private let eventLoop: any EventLoop
@@ -23,8 +23,8 @@ final class StoreWatch<Contents: Sendable> {
     private var hasStopped = false
 
     /// - Parameters:
-    ///   - interval: between two looks at files whose changes are not reported, and until the first.
-    ///   - directories: those that the files are in; `nil` if that is not known. May block.
+    ///   - interval: the time between two reads of files whose changes are not reported, and before the first read.
+    ///   - directories: the directories of the files; `nil` if they are not known. May block.
     ///   - read: makes a function that may block.
     init(
         on eventLoop: any EventLoop, interval: TimeAmount = .seconds(1),
@@ -55,7 +55,7 @@ final class StoreWatch<Contents: Sendable> {
         else { return }
         let handler = NIOLoopBound(ChangeHandler { [weak self] in self?.lookSoon() }, eventLoop: eventLoop)
         bootstrap
-            // A read takes whole reports, and each may have a file's name.
+            // The system delivers whole reports only, and each may contain a file's name.
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(handler.value) }
@@ -65,7 +65,7 @@ final class StoreWatch<Contents: Sendable> {
                 case .success(let channel):
                     guard let self, !hasStopped else { return channel.close(promise: nil) }
                     (self.channel, self.changes) = (channel, changes)
-                    // Without reports it looks once a second again.
+                    // Without reports, the files are read once per `interval` again.
                     channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
                         self?.changes = nil
                         self?.lookSoon()
@@ -123,11 +123,11 @@ private final class ChangeHandler: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { note() }
 }
 
-/// Uses inotify.
+/// Reports changes in directories, with inotify.
 final class DirectoryChanges: Sendable {
     private let descriptor: CInt
 
-    /// - Returns: `nil` if this system does not report any.
+    /// - Returns: `nil` if this system does not report changes.
     init?() {
         #if os(Linux)
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
@@ -139,13 +139,13 @@ final class DirectoryChanges: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The caller closes it.
+    /// Returns a copy of the descriptor, which the caller closes.
     func duplicate() -> CInt? {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         return copy < 0 ? nil : copy
     }
 
-    /// Watches a replaced directory again. Blocks. Returns whether all are watched.
+    /// Watches the directories, also those that were replaced. Blocks. Returns whether all are watched.
     func watch(_ directories: [String]) -> Bool {
         #if os(Linux)
         let events =

@@ -3,7 +3,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// TLS 1.3, the peer's certificate, whose key matches its fingerprint, and the protocol `elemental/1`.
+/// The TLS configuration of an identity: version 1.3, the protocol `elemental/1`, and a certificate from each end. A
+/// peer's fingerprint is that of the key in its certificate.
 struct TLSIdentity: Sendable {
     /// The ALPN name of the protocol inside TLS. TLS goes on if the ends do not agree, so both check it.
     static let applicationProtocol = "elemental/1"

@@ -4,6 +4,8 @@ import Logging
 import NIOCore
 import NIOPosix
 
+/// A service's trusted clients. Reads their store again when it changes, and reports each change. On the service's
+/// event loop.
 final class TrustWatch {
     struct Snapshot: Sendable {
         let peers: TrustedPeers
@@ -11,7 +13,7 @@ final class TrustWatch {
 
         /// Blocks.
         init(_ store: any TrustStore) throws {
-            // Read first, so that a change in between is seen at the next look.
+            // Read first, so that the next read finds a change in between.
             revision = store.revision()
             peers = try store.read()
         }
@@ -26,7 +28,7 @@ final class TrustWatch {
     enum Change {
         /// - Parameter wasAvailable: whether the store could be read before.
         case trust(wasAvailable: Bool)
-        /// The store cannot be read: nobody is trusted until it can.
+        /// The store cannot be read: no client is trusted until it can.
         case unavailable(any Error)
         case identityLost(any Error)
     }
@@ -47,8 +49,8 @@ final class TrustWatch {
         self.logger = logger
     }
 
-    /// `nil` for one that is not paired. The service's own key, which another program of the same user has, needs no
-    /// pairing.
+    /// Returns a client's role; `nil` if it is not paired. The service's own key, which another program of the same
+    /// user has, needs no pairing.
     func role(of client: Fingerprint) -> Role? {
         guard let snapshot else { return nil }
         return client == keys.identity.fingerprint ? .admin : snapshot.peers.role(of: client, for: service)
@@ -91,7 +93,7 @@ final class TrustWatch {
                     stop()
                     return report(.identityLost(lost.cause))
                 }
-                // This service's own change is newer than what was read meanwhile.
+                // This service's own change is newer than the contents that were read meanwhile.
                 guard snapshot?.revision == known else { return }
                 switch result {
                 case .success(nil): return

@@ -28,7 +28,8 @@ struct UnauthorisedConnections: Sendable {
     }
 
     static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64, perReservedHost: 8)
-    /// Beyond this a flood is closed where it is accepted, before it costs the service's loop anything.
+    /// For connections that end without a session. Beyond this rate a flood is closed where it is accepted, before it
+    /// costs the service's loop anything.
     static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200, perReservedHost: 20)
     /// A script on a host where a device was authorised may connect for every value.
     static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50, perReservedHost: 50)

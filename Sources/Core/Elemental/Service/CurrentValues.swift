@@ -75,7 +75,7 @@ struct CurrentValues {
         }
     }
 
-    /// When the value was measured that has just been set; `nil` if nobody says so.
+    /// Sets when the value that has just been set was measured; `nil` if that is not known.
     mutating func setTime(of id: Int8, _ time: MeasurementTime?) {
         times[id] = time
         hasTimes = !times.isEmpty

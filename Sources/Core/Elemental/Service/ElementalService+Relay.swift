@@ -154,7 +154,8 @@ private final class Decisions<Value: Sendable>: Sendable {
         return isFirst
     }
 
-    /// - Returns: `nil` if nothing waits; then nobody decides any more.
+    /// - Returns: `nil` if no value waits; the caller must stop then, and ``begin(with:from:at:)`` starts deciding
+    ///   again.
     func next() -> (value: Value, device: ElementalDevice, time: MeasurementTime?, decision: PendingDecision)? {
         state.withLock { state in
             state.isBusy = state.waiting != nil

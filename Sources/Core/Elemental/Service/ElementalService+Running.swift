@@ -10,6 +10,7 @@ public import ServiceLifecycle
 extension ElementalService: Service {}
 #endif
 
+/// Runs `operation`. With the trait ServiceLifecycle, a graceful shutdown of the service group cancels it.
 package func untilGracefulShutdown(_ operation: @escaping @Sendable () async -> Void) async {
     #if ServiceLifecycle
     await cancelWhenGracefulShutdown(operation)
@@ -118,7 +119,8 @@ extension ElementalService {
         ended?.open()
     }
 
-    /// Waits for the disk, which may hang, only so long.
+    /// Writes the beginnings of the histories to their files, before a client receives a value. The disk may hang, so
+    /// the wait is limited to ``DeviceLimits/closeTimeout``.
     private func beginHistories() async {
         guard shared.histories.isInFiles else { return }
         let begun = Latch()
@@ -130,9 +132,9 @@ extension ElementalService {
             shared.configuration.limits.closeTimeout, on: shared.configuration.eventLoopGroup.any())
     }
 
-    /// The same at the end.
+    /// Writes the values of the histories to the disk, with the same time limit.
     ///
-    /// - Returns: why values are not on the disk; `nil` too if they are in memory only.
+    /// - Returns: why values are not on the disk; `nil` if they are, or if the histories are in memory only.
     private func endHistories(on eventLoop: any EventLoop) async -> SecurityError? {
         guard shared.histories.isInFiles else { return nil }
         let late = SecurityError(

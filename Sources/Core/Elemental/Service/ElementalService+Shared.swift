@@ -89,7 +89,7 @@ extension ElementalService.Shared {
         let bytes = refusal.wireBytes(id: id)
         current.withLock { values in
             device.outbound.withLock { outbound in
-                // A client does not learn of elements that its role may not read.
+                // A client receives nothing about elements that its role may not read.
                 guard !outbound.peer.lacks(id) else { return }
                 // A peer that sends refused values and reads nothing gets no answers, so that our memory does not grow.
                 guard outbound.stream.hasRoom(for: bytes.count) else { return }

@@ -197,7 +197,7 @@ extension ElementalService {
     }
 }
 
-/// A value in a form that the queues of all devices take, where its plain bytes are not enough.
+/// A value that is encoded once for the queues of all devices, where its plain bytes are not enough.
 private enum SharedValue {
     /// The queues share a long value.
     case long(Data, at: MeasurementTime?)

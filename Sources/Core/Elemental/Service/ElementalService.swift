@@ -65,8 +65,9 @@ public final class ElementalService: Sendable {
     /// the reason.
     public var deviceCapacity: Int? { listener?.deviceCapacity }
 
-    /// The service's events from now on; each call returns a separate stream. It spans several runs of the service, whose
-    /// ends are the events ``ServiceEvent/stopped`` and ``ServiceEvent/failed(_:)``, and ends when the service is released.
+    /// Returns the service's events from now on; each call returns a separate stream. The stream spans several runs of
+    /// the service, each of which ends with ``ServiceEvent/stopped`` or ``ServiceEvent/failed(_:)``. It ends when the
+    /// service is released.
     public func events() -> AsyncStream<ServiceEvent> { shared.events.makeEventStream() }
 
     /// Calls `handler` with each event of the service, on its event loop. It must not block.
@@ -86,8 +87,8 @@ public final class ElementalService: Sendable {
 
     /// Changes the TXT entries that browsers show before they connect, whether or not the service is running.
     ///
-    /// - Throws: ``ElementalError/Code/invalidValue`` if the entries do not fit a TXT record; the service keeps its
-    ///   previous ones.
+    /// - Throws: ``ElementalError/Code/invalidValue`` if the service is published and the entries do not fit a TXT
+    ///   record; the service keeps its previous ones. If it is not running, ``start()`` checks them.
     public func update(txt: [String: String]) throws(ElementalError) {
         try republish(shared.txt) { $0 = txt }
     }

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A service's TCP and UDP sockets, with one port number. A socket that the system closes is opened again.
+/// A service's TCP and UDP sockets, with one port number. A socket that the system closes is reopened.
 struct Listener: Sendable {
     let port: Int
     let deviceCapacity: Int
@@ -12,7 +12,7 @@ struct Listener: Sendable {
     private let server: NIOLoopBound<ServiceServer>
     let eventLoop: any EventLoop
 
-    /// How many ports that the system chose for TCP are tried until one is free for UDP too.
+    /// How many TCP ports chosen by the system are tried to find one that is free for UDP too.
     private static let attempts = 16
 
     static func open(_ service: ElementalService.Shared) async throws(ElementalError) -> Listener {

@@ -36,7 +36,8 @@ final class Publication: Sendable {
         own.start()
     }
 
-    /// If it throws, both listings stay as they are.
+    /// Updates both listings. If the record fits only the service's own listing, this throws when that one is already
+    /// updated.
     func updateTXT() throws(ElementalError) {
         do {
             try own.update(txt: service.txtRecord(instanceName: nil))

@@ -27,9 +27,10 @@ public struct ServiceConfiguration: Sendable {
     public var maximumIncompleteByteCount: Int
     /// Limits on the resources that one connection may use.
     public var limits: DeviceLimits
-    /// Where the values of elements with a history are kept; `nil` for in memory. One service uses them at a time.
+    /// The store of the values of elements with a history; `nil` keeps them in memory. Only one service can use a store
+    /// at a time.
     public var histories: ServiceHistories?
-    /// What the event loop does between values. Each end of a connection decides for itself.
+    /// How the event loop waits between values. Each end of a connection decides for itself.
     public var latency: Latency
     /// The group that provides the service's single event loop, on which all its handlers run.
     public var eventLoopGroup: any EventLoopGroup
@@ -39,7 +40,7 @@ public struct ServiceConfiguration: Sendable {
     /// The clock of the rate limits on connections without a session; tests replace it.
     var acceptClock: @Sendable () -> NIODeadline = { .now() }
 
-    /// A configuration; what is left out has its default. The event loop comes from SwiftNIO's singleton by default.
+    /// Creates a configuration. The default event loop comes from SwiftNIO's singleton group.
     public init(
         port: Int = 0, address: String? = nil, allowsUDP: Bool = true, security: ServiceSecurity = .open,
         isPublished: Bool = true, txt: [String: String] = [:], maximumDeviceCount: Int = 1024,

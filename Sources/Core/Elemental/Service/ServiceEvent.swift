@@ -22,10 +22,10 @@ public enum ServiceEvent: Sendable {
     case trustUnavailable(ElementalError)
     /// The store of trusted clients can be read again.
     case trustAvailable
-    /// Values of elements with a history can no longer be written to files. The service goes on with those in memory and tries
-    /// again every minute. The message says what to do.
+    /// Values of elements with a history can no longer be written to files. The service continues with those in memory
+    /// and retries every minute. The message says what to do.
     case historyUnavailable(SecurityError)
-    /// The values can be written again. Those that were kept in memory meanwhile are.
+    /// Values can be written to files again, and those that were kept in memory meanwhile are written too.
     case historyAvailable
     /// The service stops because it cannot go on, for instance because its identity was replaced.
     /// ``ElementalService/run()`` throws the same error.
@@ -35,7 +35,7 @@ public enum ServiceEvent: Sendable {
 }
 
 extension ServiceEvent: CustomStringConvertible {
-    /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. It never has a
+    /// A line for a log: `listening on port 5000`, `connected: Rob's iPhone (192.168.1.7:51234)`. It never contains a
     /// pairing code. Names and reasons from other programs are escaped.
     public var description: String { text.printable }
 
@@ -59,7 +59,7 @@ extension ServiceEvent: CustomStringConvertible {
 }
 
 extension PairingEvent: CustomStringConvertible {
-    /// A line for a log: `paired: 'Rob's iPhone'`. It never has the code. Names from other programs are escaped.
+    /// A line for a log: `paired: 'Rob's iPhone'`. It never contains the code. Names from other programs are escaped.
     public var description: String { text.printable }
 
     private var text: String {

@@ -17,13 +17,14 @@ final class ServiceServer: SessionOwner {
     private(set) var sessions: [ObjectIdentifier: Session] = [:]
     private var hosts: [IPAddress: Int] = [:]
     private var deviceCapacity: Int
-    /// Oldest first, where the service requires pairing: not authenticated, so they get only a part of its resources.
+    /// Sessions of unpaired clients, oldest first; empty if the service is open. These clients are not authenticated,
+    /// so they get only a part of the service's resources.
     private var plainClients: [Session] = []
     /// Sessions that are closing because a paired client took their place.
     private var evicted: Set<ObjectIdentifier> = []
     /// Refused sessions that stay open until the client has read the reason.
     private var refused: Set<ObjectIdentifier> = []
-    /// The newest server channel's.
+    /// The handler of the newest server channel.
     var acceptPause: NIOLoopBound<AcceptPauseHandler>?
     private(set) var gatheredByteCount = 0
     private var datagramSocket: DatagramSocket?
@@ -31,7 +32,7 @@ final class ServiceServer: SessionOwner {
     private let metrics: MetricsAccount?
     private var isStopping = false
 
-    /// Others are closed as soon as the reason is sent.
+    /// Beyond this number, refused sessions are closed as soon as the reason is sent.
     private static let maximumRefusedCount = 16
 
     init(

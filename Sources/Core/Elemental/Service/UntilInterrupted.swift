@@ -9,10 +9,10 @@ import Support
 /// }
 /// await device.close()
 /// ```
-/// A second signal ends the process at once, with the status 130, and so does one while no `body` runs; signals within
-/// 250 ms of the first count as the same. A `body` that begins after a signal is cancelled at once.
+/// A second signal ends the process at once with the status 130, and so does a signal while no `body` runs. Signals
+/// within 250 ms of the first count as one with it. A `body` that begins after a signal is cancelled at once.
 ///
-/// - Throws: what `body` throws, unless it only says that a signal has cancelled it.
+/// - Throws: the error of `body`, except a cancellation that follows a signal.
 public func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let interrupted = Latch()
     let token = await EndSignals.shared.add { interrupted.open() }

@@ -35,7 +35,7 @@ struct Handshake {
     /// Whether the service has sent its catalogue, valid or not: there is nothing more to wait for.
     private(set) var hasCatalogue = false
 
-    /// What the handshake waits for next, in words.
+    /// A description of the element that the handshake waits for next.
     var awaited: String {
         switch peer {
         case .client: "the client's name"
@@ -55,7 +55,7 @@ struct Handshake {
             return .udpIdentifier(identifier)
         case (.deviceName, .client):
             guard !hasName else { return .unknown }
-            // A long name is truncated and invalid UTF-8 is repaired: neither is worth losing a client for.
+            // A long name is truncated and invalid UTF-8 is repaired: neither is a reason to lose a client.
             let bytes = UnsafeRawBufferPointer(rebasing: value.prefix(SystemElement.maximumNameByteCount))
             hasName = true
             return .named(String(decoding: bytes, as: UTF8.self))

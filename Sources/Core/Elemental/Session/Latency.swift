@@ -1,6 +1,6 @@
 import NIOCore
 
-/// What a connection's event loop does while it has nothing to do.
+/// How a connection's event loop waits for the next value: asleep, or awake for a lower latency.
 ///
 /// ```swift
 /// options.latency = .lowest
@@ -8,22 +8,22 @@ import NIOCore
 public struct Latency: Sendable, Hashable {
     let hold: Duration?
 
-    /// It sleeps until something arrives, at no cost; waking up takes the system some microseconds.
+    /// The loop sleeps until something arrives, which costs nothing; waking up takes the system some microseconds.
     public static let standard = Latency(hold: nil)
 
-    /// While values flow it does not sleep, but looks at all its sockets again and again: ``lowest(holding:)`` with
-    /// 500 µs.
+    /// While values flow, the loop polls all its sockets instead of sleeping: ``lowest(holding:)`` with 500 µs.
     public static let lowest = lowest(holding: .microseconds(500))
 
-    /// While values flow the loop does not sleep, but looks at all its sockets again and again, which takes a core of
-    /// its own: for control loops at 1 kHz, and for two programs on one machine.
+    /// While values flow, the loop polls all its sockets instead of sleeping, which takes a core of its own. This is
+    /// meant for control loops at 1 kHz, and for two programs on one machine.
     ///
-    /// It falls asleep after the given time without a value, and if values have come at a steady rate of 200 a second or
-    /// more, 6.25 ms later than that. At a steady rate of 50 or more it sleeps between them, and is awake again an eighth of
-    /// the period before the next is due. Nothing else changes: other connections of the loop are served as ever. While other
-    /// work wants the same core it tries another one, and then sleeps as usual, as it always does where there is only one.
+    /// The loop sleeps again after the given time without a value, and 6.25 ms later if values have come at a steady
+    /// rate of 200 a second or more. At a steady rate of 50 a second or more, it sleeps between values and wakes up an
+    /// eighth of the period before the next one is due. Other connections of the loop are served as usual. While other
+    /// work wants the same core, the loop tries another core, and then sleeps as usual; on a machine with a single core
+    /// it always sleeps.
     ///
-    /// A control loop that runs there (``ElementalDevice/onTick(every:perform:)``) is called on time.
+    /// A control loop on this event loop (``ElementalDevice/onTick(every:perform:)``) is called on time.
     ///
     /// - Parameter time: how long the loop stays awake after a value, at most 100 ms.
     public static func lowest(holding time: Duration) -> Latency {

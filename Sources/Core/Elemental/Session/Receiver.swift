@@ -1,9 +1,9 @@
 import ElementalWire
 import NIOCore
 
-/// What a ``Receiver`` delegates to its connection.
+/// The actions that a ``Receiver`` leaves to its connection.
 protocol ReceiverOwner: AnyObject {
-    /// The handshake is not complete. The connection may become ready because of the value.
+    /// A value arrived before the handshake was complete. The connection may become ready because of it.
     func receiveEarlyValue()
     func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport)
     /// Pieces of a large value were received, with this many bytes.
@@ -12,7 +12,7 @@ protocol ReceiverOwner: AnyObject {
     /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns the consequence
     /// if they hold too many.
     func gathers(_ byteCount: Int) -> GatheringExcess?
-    /// An incomplete value of this length was left out.
+    /// An incomplete value of this length was discarded.
     func leavesOut(_ element: ElementDefinition, byteCount: Int)
     /// Ends the connection because of what was received.
     func fail(_ kind: DisconnectReason.Kind, shutdownText: String?)
@@ -25,14 +25,15 @@ enum GatheringExcess {
 
 /// Decodes what a connection receives into values and passes them to all handlers. On the event loop.
 ///
-/// Handlers are called while the decoder and the assembler of pieces are changed; ``isReceiving`` says so.
+/// Handlers run while the decoder and the assembler of pieces are being changed. ``isReceiving`` is `true` meanwhile:
+/// neither may be entered again or replaced then.
 final class Receiver {
     // Checked for every value, so stored here rather than in the owner.
     var isReady = false
-    /// Whether the peer has sent a hello, so that a value of no bytes is a valid one.
+    /// Whether the peer has sent a hello, so that an empty value is valid.
     var takesEmptyValues = false
     private var isReceiving = false
-    /// Nothing is delivered any more.
+    /// Whether delivery has stopped for good.
     private(set) var isOver = false
     /// Counts since the last batch ended.
     var counts = ReceivedCounts()
@@ -54,9 +55,10 @@ final class Receiver {
     private let progress: ProgressReporter
     private var throttle: Throttle?
     private var unknownInARow = 0
-    /// When the value being delivered was measured, in microseconds of the peer's clock, if it says so.
+    /// When the value being delivered was measured, in microseconds of the peer's clock; `nil` if the peer has not sent
+    /// that.
     private var time: Int64?
-    /// When the next value of an element was measured, where the peer has said so ahead.
+    /// When the next value of an element was measured, if the peer has sent that ahead of the value.
     private var timesAhead: [Int8: Int64] = [:]
 
     init(_ device: ElementalDevice, _ table: ElementTable, _ progress: ProgressReporter) {
@@ -175,9 +177,10 @@ final class Receiver {
             return reject(id, .notAChoice, for: owner)
         }
         counts.messagesReceived += 1
-        // Checked for every message: a handler of the previous one may have added or cancelled one. Both before the
-        // first call: a handler that this call adds gets the value as the newest, and not again. And before the value
-        // becomes the newest one: a handler that was added meanwhile is given those received before it.
+        // Checked for every message: a handler of the previous one may have added or cancelled one.
+        // Both before the first call: a handler that is added during the call gets this value as the newest, and must
+        // not get it again. And before the value becomes the newest: a handler that was added earlier first gets the
+        // newest values received before it.
         if own.isStale { refreshOwn() }
         if shared.isStale { shared.refresh(at: shared.table.version) }
         if isSpecial, rule.pointee.isTimed { noteTime(of: id) }
@@ -207,7 +210,7 @@ final class Receiver {
         time = nil
     }
 
-    /// A time that was told ahead belongs to the next value over TCP, whatever becomes of that.
+    /// Uses up a time that was sent ahead: it belongs to the next value over TCP, even if that is rejected.
     @inline(never)
     private func takeTimeAhead(of id: Int8) {
         let ahead = timesAhead.removeValue(forKey: id)
@@ -223,11 +226,11 @@ final class Receiver {
             guard rules[Int(value.id)].isTimed else { return counts.messagesUnknown += 1 }
             return timesAhead[value.id] = value.time
         }
-        // A datagram is no violation: anybody may have sent it.
+        // Not a protocol violation: any program may have sent the datagram.
         if isDatagram, value.value.count > device.limits.maximumValueByteCount {
             return counts.messagesMalformed += 1
         }
-        // The stream's limit does not hold for the system's frames.
+        // The stream's limit does not apply to the system's frames.
         let (count, limit) = (value.value.count, device.limits.maximumValueByteCount)
         if count > limit {
             let text = "a value of element \(value.id) has \(count) bytes; the limit is \(limit)"
@@ -306,7 +309,7 @@ struct ReceivedCounts {
     var messagesUnknown = 0
     var messagesRejected = 0
     var messagesOutdated = 0
-    /// Requests for values of the past, which are no messages of elements.
+    /// Requests for histories, which do not count as messages.
     var historyRequests = 0
 
     var messageCount: Int { messagesReceived + messagesUnknown + messagesMalformed + messagesRejected }
@@ -380,7 +383,7 @@ extension Receiver {
         }
     }
 
-    /// A gathered value is complete: from now on it counts where it is kept, and not here too.
+    /// Stops counting a complete value as incomplete: from now on it counts where it is kept.
     @inline(never)
     private func handOver(_ byteCount: Int, for owner: any ReceiverOwner) {
         let count = max(0, gatheredByteCount - byteCount)

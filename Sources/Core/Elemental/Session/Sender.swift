@@ -9,10 +9,10 @@ final class Sender {
     private static let turnByteCount = 1024 * 1024
     /// The delay before a full UDP socket is retried.
     private static let datagramRetryTime = TimeAmount.milliseconds(1)
-    /// How long values that arrive at a high rate are batched: half of this to one and a half.
+    /// How long values sent at a high rate are batched: between half of this time and one and a half of it.
     ///
-    /// Batches end at whole multiples of it, those of all connections of a loop together: a service that sends to many
-    /// would otherwise be woken for each of them.
+    /// Batches end at whole multiples of it, at the same time for all connections of a loop. Otherwise a service that
+    /// sends to many devices would be woken for each of them.
     private static let gatheringTime = TimeAmount.microseconds(200)
 
     /// Where datagrams are sent; `nil` while they cannot be.
@@ -49,7 +49,7 @@ final class Sender {
         sendAck()
         let pending = flushStream()
         if pending.contains(.datagrams) { flushDatagrams() }
-        // Sent datagrams may have made room, also for a sender that has begun to wait since.
+        // Sent datagrams may have made room, also for a sender that began to wait meanwhile.
         let mayWait = !pending.isDisjoint(with: [.datagrams, .waiters])
         if !pending.isDisjoint(with: [.datagrams, .room]), mayWait || device.congestion.isAny {
             let waiters = device.outbound.withLock { $0.takeWaiters(device.congestion) }
@@ -78,8 +78,9 @@ final class Sender {
 
     var isStreamUnsent: Bool { device.outbound.withLock { $0.isStreamUnsent } }
 
-    /// Bytes that reached the peer's system. This system's buffer would not do: it holds some megabytes and accepts
-    /// more when a third of them is gone, which takes a slow reader many seconds.
+    /// Bytes that reached the peer's system. The bytes that this system's buffer has accepted are no substitute: it
+    /// holds some megabytes and accepts more only when a third of them is gone, which takes many seconds with a slow
+    /// reader.
     var acknowledgedByteCount: Int { writtenByteCount &- bytes.unacknowledgedByteCount }
 
     // MARK: The stream
@@ -130,7 +131,7 @@ final class Sender {
             } else if !isPassed, !handOver() {
                 return pendingWork()
             }
-            // The channel has written, and may have ended by it.
+            // Writing may have ended the channel.
             isActive = bytes.isActive
         }
         device.eventLoop.assumeIsolated().execute { [self] in flush() }
@@ -192,7 +193,7 @@ final class Sender {
 }
 
 extension Sender {
-    /// - Returns: whether a sender may be waiting.
+    /// Sends the queued datagrams until the system's buffer is full.
     private func flushDatagrams() {
         guard let sink = datagramSink else { return }
         while let segment = device.outbound.withLock({ $0.nextDatagram() }) {

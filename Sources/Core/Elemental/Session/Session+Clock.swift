@@ -2,10 +2,10 @@ import ElementalWire
 import NIOCore
 
 extension Session {
-    /// How long a client waits before it asks again, while values carry times.
+    /// The time between a client's requests while values carry times.
     private static let clockInterval = TimeAmount.seconds(1)
 
-    /// Begins to exchange times with a peer that is ready and has announced it.
+    /// Begins to exchange times with a peer that is ready and supports this.
     func startClock() {
         guard isReady, isOpen, clock == nil, handshake.hasHello, device.hello?.features.contains(.clock) == true else {
             return
@@ -14,7 +14,7 @@ extension Session {
         if device.role == .service { askForTime() }
     }
 
-    /// A client's request. Nobody needs its answer if the connection has no room for it.
+    /// Queues a client's request. It is dropped if the queue has no room: its answer is not needed then.
     private func askForTime() {
         guard isOpen else { return }
         if !device.isPaused, let request = clock?.request(at: .now, nonce: .random(in: .min ... .max)) {
@@ -27,7 +27,7 @@ extension Session {
         }
     }
 
-    /// Whether there is more to ask, now or after a while.
+    /// Whether another request is needed, now or later.
     private var wantsTime: Bool {
         receiver.table.usesTimes || clock.map { $0.count < ClockExchange.firstCount } ?? false
     }
@@ -36,7 +36,7 @@ extension Session {
         switch frame.kind {
         case .request:
             guard clock != nil else { return receiver.counts.messagesUnknown += 1 }
-            // A client that asks and reads nothing costs no more than a look.
+            // A client that sends requests and reads nothing costs no more than this check.
             guard device.outbound.withLock({ $0.stream.hasRoom(for: ClockFrame.byteCount) }),
                 let answer = clock?.answer(frame, at: .now)
             else { return }

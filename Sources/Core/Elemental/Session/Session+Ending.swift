@@ -25,7 +25,7 @@ extension Session {
     }
 
     /// - Parameter waits: whether the connection stays open until the client has closed it. If not, the reason is lost
-    ///   if data of the client has arrived that was not read.
+    ///   if data from the client is still unread.
     func refuse(_ text: String, waits: Bool = true) {
         logger.info("connection refused", metadata: ["device": "\(device)", "reason": "\(text)"])
         close(DisconnectReason(.closedHere), shutdownText: "refused: \(text)", waits: waits)
@@ -66,7 +66,7 @@ extension Session {
         if let shutdownText, !shutdownText.isEmpty {
             sender.queue(.shutdown, shutdownText.utf8.prefix(SystemElement.maximumNameByteCount))
         }
-        // Its channel keeps it alive for as long as there is something to close.
+        // The channel keeps the session alive while there is something to close.
         device.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(device.limits.closeTimeout)) { [weak self] in
             self?.bytes.close()
         }
@@ -82,7 +82,7 @@ extension Session {
         bytes.close()
     }
 
-    /// Everything is sent.
+    /// Closes this side, because everything is sent.
     func closeOutput() {
         guard ending == .draining else { return }
         ending = .closed

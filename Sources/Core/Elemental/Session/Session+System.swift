@@ -39,7 +39,7 @@ extension Session {
             receiver.counts.messagesMalformed += 1
             reject(problem)
         case .shutDown(let text):
-            // Those that wait find out first whether a replacement follows.
+            // The connection ends first, so that callers whose requests fail can see whether a replacement follows.
             fail(.shutDown(text))
             device.failRequests(ElementalError(.notConnected, "the service shut down: \(text)"))
         case .pong:
@@ -97,7 +97,7 @@ extension Session {
         let connection = Connection(channel: channel, handler: self)
         self.connection = connection
         shareDatagrams()
-        // Another connection may be to another machine.
+        // The new connection may be to another machine.
         device.state.withLock { state in
             state.identity.clock = nil
             state.inbound.times = [:]

@@ -14,7 +14,7 @@ final class Session: ChannelDuplexHandler {
     typealias OutboundOut = ByteBuffer
 
     let device: ElementalDevice
-    /// A client that expects a hello from the service is ready only after it and the catalogue.
+    /// Whether a client is ready only after the service's hello and catalogue.
     let expectsHello: Bool
     var owner: (any SessionOwner)?
     let bytes: ByteChannel
@@ -28,7 +28,7 @@ final class Session: ChannelDuplexHandler {
     var endReason: DisconnectReason?
     private(set) var host: IPAddress?
     var udpIdentifier: UInt8 = 0
-    /// Whether a batch is in progress, of reads or of what is done on time, at whose end everything queued is written.
+    /// Whether a batch of reads or of timed work is in progress. Everything queued is written at its end.
     private(set) var isInBatch = false
     private var wantsFlush = false
     private var wantsRead = false
@@ -36,9 +36,9 @@ final class Session: ChannelDuplexHandler {
     /// `nil` until the peer is known to exchange times.
     var clock: ClockExchange?
     var clockTimer: Scheduled<Void>?
-    /// A client's requests for values of the past that are to be answered.
+    /// A client's history requests that wait for their turn.
     var historyRequests: Deque<HistoryRequest> = []
-    /// Those that wait for a value.
+    /// History requests that wait for a new value.
     var historyFollowers: [HistoryRequest] = []
     var hasHistoryTurn = false
     var awaitsHistoryRoom = false
@@ -72,7 +72,7 @@ final class Session: ChannelDuplexHandler {
 
     func handlerAdded(context: ChannelHandlerContext) {
         bytes.attach(context)
-        // A reference cycle, which the session's end breaks; no session leaves its channel without one.
+        // This reference cycle is broken when the session ends, at the latest when it leaves its channel.
         sender.didFlush = { self.didFlush($0) }
     }
 
@@ -157,9 +157,10 @@ final class Session: ChannelDuplexHandler {
         receiver.receiveDatagram(id, value, for: self)
     }
 
-    /// Opens a sealed datagram of this connection. One that the peer did not seal is counted and has no other effect.
+    /// Opens a sealed datagram of this connection. A datagram that the peer did not seal is counted; too many of them
+    /// end the connection.
     ///
-    /// - Parameter others: the budget of all addresses but the peer's, if the datagram comes from one of them.
+    /// - Parameter others: the budget of all addresses but the peer's; `nil` if the datagram comes from the peer's.
     func open(
         sealed datagram: UnsafeRawBufferPointer, within others: OpeningBudget? = nil
     ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
@@ -177,7 +178,7 @@ final class Session: ChannelDuplexHandler {
 
     /// - Parameter isNewest: whether no newer datagram was received before it.
     func receive(opened content: UnsafeRawBufferPointer, isNewest: Bool) {
-        // The whole datagram, or nothing of it: what has another identifier inside was not sealed by an honest peer.
+        // The datagram is delivered as a whole or not at all: an honest peer never seals another identifier.
         var belongs = true
         let result = DatagramDecoder.decode(content) { _, identifier, _ in
             if identifier != udpIdentifier { belongs = false }
@@ -187,7 +188,7 @@ final class Session: ChannelDuplexHandler {
             return
         }
         _ = DatagramDecoder.decode(content) { id, _, value in
-            // A newer value of it was received, unless that was of another element.
+            // A newer datagram was received, which may hold a newer value of this element.
             let element = id == SystemElement.timedValue.rawValue ? TimedValue(wireBytes: value)?.id : id
             if !isNewest, let element, element >= 0, receiver.table.catalogue[id: element]?.latest == true {
                 receiver.counts.messagesOutdated += 1
@@ -197,7 +198,8 @@ final class Session: ChannelDuplexHandler {
         }
     }
 
-    /// Counts what nobody vouches for, without beginning a batch of reads: it is no sign of life, and wakes nobody.
+    /// Counts a datagram that is not authenticated, without beginning a batch of reads: it is no sign of life, and must
+    /// not keep the loop awake.
     func countUnproven(_ count: (inout DeviceStatistics) -> Void) {
         device.state.withLock { count(&$0.inbound.statistics) }
     }
@@ -242,9 +244,9 @@ extension Session: ConnectionHandler {
 }
 
 extension Session: ReceiverOwner {
-    /// A value indicates that the other end considers the connection ready: an older client that is slow to send its
-    /// name, or a service that has read this client's name and not yet its hello. A client that learns the elements
-    /// from the service cannot use a value before it has them.
+    /// A value indicates that the peer considers the connection ready: an older client that is slow to send its name,
+    /// or a service that has read this client's name but not its hello. A client that gets the elements from the
+    /// service cannot use a value before it has them.
     func receiveEarlyValue() {
         if awaitsName {
             receiver.counts.messagesRejected += 1
@@ -281,6 +283,6 @@ protocol SessionOwner: AnyObject {
     func sessionIsReady(_ session: Session)
     /// Returns whether a replacement connection will follow.
     func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool
-    /// The owner ends the device unless it continues.
+    /// The connection has ended. The owner ends the device too, unless a replacement follows.
     func sessionEnded(_ session: Session, _ reason: DisconnectReason)
 }

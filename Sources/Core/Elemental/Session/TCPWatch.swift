@@ -4,7 +4,7 @@ import Support
 /// The system's own detection of dead peers, for those that do not answer pings: keep-alive probes while the connection
 /// is idle, and a timeout for unacknowledged data.
 enum TCPWatch {
-    /// - Parameter limits: the heartbeat's are those of the probes. Without a heartbeat the system's apply.
+    /// - Parameter limits: the probes use those of the heartbeat. Without a heartbeat the system's defaults apply.
     static func options(_ limits: DeviceLimits) -> [(ChannelOptions.Types.SocketOption, Int)] {
         var options: [(ChannelOptions.Types.SocketOption, Int)] = [(.socketOption(.so_keepalive), 1)]
         guard let interval = limits.heartbeatInterval, let silence = limits.maximumSilence else { return options }
@@ -23,7 +23,7 @@ enum TCPWatch {
         return options
     }
 
-    /// Leaves it to the heartbeat to detect a dead peer.
+    /// Removes the timeout for unacknowledged data: from now on the heartbeat detects a dead peer.
     static func release(_ channel: any Channel) {
         #if !canImport(Darwin)
         channel.setOption(userTimeout, value: 0).whenFailure { _ in }

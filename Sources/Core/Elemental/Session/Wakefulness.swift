@@ -1,6 +1,6 @@
 /// Keeps a connection's event loop from sleeping where that makes values faster. On the event loop.
 ///
-/// This is all that a connection knows of the folder Latency.
+/// A connection uses nothing else of the folder Latency.
 protocol Wakefulness: AnyObject {
     func start()
     /// A batch of reads begins.

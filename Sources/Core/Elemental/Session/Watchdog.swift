@@ -105,8 +105,8 @@ final class Watchdog {
 
 /// Decides when to ping a peer and when it is dead: takes times, returns actions. No sockets, no timers.
 ///
-/// A ping is sent when nothing was received for an interval, and also when nothing was sent for one: so the other end
-/// hears from a peer that only listens, too.
+/// A ping is sent when nothing was received for an interval, and also when nothing was sent for one, so that the other
+/// end receives something even from a peer that sends no values.
 struct Heartbeat {
     enum Step: Equatable {
         case wait(NIODeadline)

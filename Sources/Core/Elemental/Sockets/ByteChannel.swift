@@ -13,11 +13,11 @@ final class ByteChannel {
     let isPlain: Bool
     /// `nil` before the session is added to the channel and after it was removed.
     private var context: ChannelHandlerContext?
-    /// The context's, which is not found as fast there.
+    /// The context's channel, stored because the context takes longer to find it.
     private(set) var channel: (any Channel)?
     /// `nil` if the channel is not a socket, and before it is connected.
     private var socket: StreamSocket?
-    /// `nil` if nothing encrypts, and before the channel is connected.
+    /// `nil` on a plain connection, and before the channel is connected.
     private var encryptedWriter: DirectWriteHandler?
     private(set) var remoteAddress: SocketAddress?
 
@@ -48,7 +48,7 @@ final class ByteChannel {
 
     func read() { context?.read() }
 
-    /// Writes two byte ranges, one after the other. Nothing that was handed over may be left to write.
+    /// Writes two byte ranges, one after the other. All bytes that were handed over must be written before.
     ///
     /// - Parameter more: whether another write follows immediately.
     /// - Returns: how many bytes were accepted. The rest has to be handed over.
@@ -80,16 +80,17 @@ final class ByteChannel {
         return socket.unacknowledgedByteCount
     }
 
-    /// Whether an error only says that the other end has closed the connection, after which the channel becomes inactive.
+    /// Whether an error only means that the peer has closed the connection, after which the channel becomes inactive.
     ///
-    /// Over TLS that is a connection without a farewell, because the other end's process died. An attacker who can forge
-    /// the end of a TCP connection can end it either way. What was received before is authenticated, and every frame
-    /// announces its length.
+    /// Over TLS this is a close without `close_notify`, because the peer's process died. It may count as a normal end:
+    /// an attacker who can forge the end of a TCP connection can end it either way, the bytes received before are
+    /// authenticated, and every frame announces its length.
     func isEnd(_ error: any Error) -> Bool {
         if case NIOSSLError.uncleanShutdown? = error as? NIOSSLError { !isPlain } else { false }
     }
 
-    /// Why a connection broke, in words for a user: those of TLS are the library's own, with places in its source.
+    /// The reason for a broken connection, for the user. The TLS library's own texts name places in its source, so they
+    /// are replaced.
     static func reason(_ error: any Error) -> String {
         guard error is NIOSSLError || error is BoringSSLError else { return NetworkFailure(error).reason }
         return "what arrived cannot be decrypted: it was changed on the way, or the other end has a fault"
@@ -100,11 +101,11 @@ final class ByteChannel {
     func close() { context?.close(promise: nil) }
 }
 
-/// A connection's socket, written to directly: one system call for batched bytes, and a long value is sent from where
-/// the program has it. NIO's own way needs a separate buffer for each.
+/// A connection's socket, written to directly: one system call writes batched bytes and a long value, which is not
+/// copied. NIO's own way needs a separate buffer for each.
 ///
-/// Use a channel's on its event loop, only while the channel is active, since a closed descriptor may have been reused
-/// for another connection, and only if NIO itself has nothing left to write, since that goes first.
+/// Use a channel's socket on its event loop, only while the channel is active, since a closed descriptor may have been
+/// reused for another connection, and only if NIO itself has nothing left to write, since that goes first.
 struct StreamSocket {
     let descriptor: CInt
 
@@ -118,9 +119,9 @@ struct StreamSocket {
 
     /// Writes two byte ranges, one after the other.
     ///
-    /// - Parameter more: whether another write follows immediately. The system then holds back what does not fill a
-    ///   packet, up to 0.2 s: without it, each write of a burst ends with a small packet of its own.
-    /// - Returns: how many bytes the system accepted. None on an error either: the channel will encounter it.
+    /// - Parameter more: whether another write follows immediately. The system then holds back bytes that do not fill a
+    ///   packet, for up to 0.2 s. Otherwise each write of a burst ends with a small packet of its own.
+    /// - Returns: how many bytes the system accepted; 0 on an error too, which the channel encounters itself.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer, more: Bool) -> Int {
         let flags = more ? Self.flags | Self.more : Self.flags
         while true {

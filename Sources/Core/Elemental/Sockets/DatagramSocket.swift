@@ -18,7 +18,7 @@ final class DatagramSocket: Sendable {
     let channel: any Channel
     /// `nil` if the channel is not a socket.
     private let descriptor: CInt?
-    /// For other threads.
+    /// The socket for threads other than the event loop's.
     private let direct = DirectSocket()
 
     convenience init(_ channel: any Channel) {
@@ -55,7 +55,7 @@ final class DatagramSocket: Sendable {
         return Self.send(bytes, descriptor, to: remote)
     }
 
-    /// Whether other threads may write to it. The first that asks has it opened for them.
+    /// Whether other threads may write to the socket. The first call requests that it is opened for them.
     func isOpenForThreads() -> Bool {
         direct.isOpen { channel.eventLoop.execute { [self] in direct.open(channel.isActive ? descriptor : nil) } }
     }
@@ -77,7 +77,7 @@ final class DatagramSocket: Sendable {
             switch errno {
             case EINTR: continue
             case EAGAIN, ENOBUFS: return .full
-            // The system reports the fate of an earlier datagram; this one may still be sent.
+            // The error belongs to an earlier datagram; this one may still be sent.
             case ECONNREFUSED where !hasFailedBefore: hasFailedBefore = true
             default: return .lost(String(systemError: errno))
             }
@@ -107,7 +107,7 @@ extension DatagramBootstrap {
         DatagramBootstrap(group: eventLoop)
             // NIO's default of 2,048 bytes would silently truncate longer datagrams.
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveByteCount))
-            // What is left is read in the loop's next turn. NIO would otherwise ask again after every read.
+            // Further datagrams are read in the loop's next turn. Otherwise NIO would try again after every read.
             .channelOption(.maxMessagesPerRead, value: 1)
             // Buffers a burst of motion while the loop is busy. The system may grant less.
             .channelOption(.socketOption(.so_rcvbuf), value: 1 << 20)

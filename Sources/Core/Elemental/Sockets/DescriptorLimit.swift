@@ -17,7 +17,7 @@ enum DescriptorLimit {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// How many descriptors connections leave free.
+    /// The number of descriptors that connections leave free.
     static func reserve(of limit: Int) -> Int { min(32, limit / 4) }
 
     /// How many connections fit above a newly opened descriptor.

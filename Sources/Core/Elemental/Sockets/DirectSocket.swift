@@ -12,13 +12,13 @@ struct DirectSocket: ~Copyable, Sendable {
     private static let wanted: UInt32 = 1 << 31
     /// Open; the lower bits count the threads that use it.
     private static let open: UInt32 = 1 << 30
-    /// There is no socket, or nobody may begin to use it. The last thread that still uses it closes the descriptor.
+    /// There is no socket, or no other thread may begin to use it. The last thread that uses it closes the descriptor.
     private static let closed: UInt32 = 1 << 29
 
     private let state = Atomic(Self.unwanted)
     private let descriptor = Atomic<CInt>(-1)
 
-    /// - Parameter ask: called once, the first time: asks the owner to open it.
+    /// - Parameter ask: called only the first time, to ask the owner to open the socket.
     func isOpen(orAsk ask: () -> Void) -> Bool {
         let current = state.load(ordering: .relaxed)
         if current & Self.open != 0 { return true }
@@ -26,7 +26,7 @@ struct DirectSocket: ~Copyable, Sendable {
         return false
     }
 
-    /// The descriptor may be impossible to duplicate, or only by using one of those that connections leave free.
+    /// Opens the socket, unless the descriptor cannot be duplicated, or only by using one that connections leave free.
     ///
     /// - Parameter original: the channel's descriptor; `nil` if the channel is closed or no socket.
     func open(_ original: CInt?) {

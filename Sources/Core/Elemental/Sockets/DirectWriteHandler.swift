@@ -1,7 +1,8 @@
 import NIOCore
 
-/// Below TLS in a connection's channel: writes what is encrypted to the socket directly, as a plain connection's session
-/// does, and leaves to NIO what the socket does not accept. NIO's own way costs more than half of a small write.
+/// Writes encrypted bytes to the socket directly, as a plain connection's session does, and leaves to NIO the bytes
+/// that the socket does not accept. It is below TLS in a connection's channel. NIO's own way costs more than half of a
+/// small write.
 final class DirectWriteHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
