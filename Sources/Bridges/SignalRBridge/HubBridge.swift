@@ -25,8 +25,8 @@ public final class HubBridge: Sendable {
     /// The forwarded elements, each with its hub method.
     public let routes: [(element: ElementDefinition, method: String)]
 
-    private let toHub: Courier
-    private let toDevice: Courier
+    private let toHub: PacedForwarder
+    private let toDevice: PacedForwarder
     private let events = EventHub<BridgeEvent>()
     private let tell: @Sendable (BridgedValue.Outcome, ElementDefinition, _ isForService: Bool) -> Void
     private let echoes = EchoFilter()
@@ -63,7 +63,7 @@ public final class HubBridge: Sendable {
         let echoes = echoes
         let oversized = Locked(OversizedValues<Int8>())
         self.oversized = oversized
-        toHub = Courier(
+        toHub = PacedForwarder(
             interval: options.interval, limit: options.queueLimit, byteLimit: options.queueByteLimit, now: options.now
         ) { element, value in
             guard let method = methods[element.id],
@@ -80,7 +80,7 @@ public final class HubBridge: Sendable {
             }
             return .done
         }
-        toDevice = Courier(
+        toDevice = PacedForwarder(
             interval: options.interval, limit: options.queueLimit, byteLimit: options.queueByteLimit, now: options.now
         ) { element, value in
             do throws(ElementalError) {

@@ -60,7 +60,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     private var text: String {
         switch kind {
         case .closedHere: "closed here"
-        case .closedByPeer: "closed by the other end"
+        case .closedByPeer: "closed by the peer"
         case .shutDown(let text): "shut down: \(text)"
         case .timedOut(let text): "timed out: \(text)"
         case .protocolViolation(let text): "protocol violation: \(text)"

@@ -45,8 +45,8 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         self.sentence = AdmissionText.fitting(sentence, byteCount: Self.maximumSentenceByteCount)
     }
 
-    static let malformed = Self(.malformed, "the other end broke the rules of admission")
-    static let version = Self(.version, "the other end speaks a version of admission that this one does not")
+    static let malformed = Self(.malformed, "the peer broke the rules of admission")
+    static let version = Self(.version, "the peer speaks a version of admission that this one does not")
     package static let pairingClosed = Self(
         .pairingClosed,
         "the service is not accepting pairings now: open a window at the service (elemental open-pairing)")

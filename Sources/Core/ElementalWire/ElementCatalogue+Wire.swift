@@ -229,7 +229,7 @@ extension ElementCatalogue {
     }
 
     private static func invalid(_ problem: String) -> WireError {
-        WireError(.invalidCatalogue, "the service's element list is invalid: \(problem)")
+        WireError(.invalidCatalogue, "the service's catalogue is invalid: \(problem)")
     }
 }
 

@@ -51,9 +51,9 @@ package struct NetworkFailure {
 
     private static func reason(_ code: CInt) -> String {
         switch code {
-        case ECONNRESET, EPIPE: "the other end reset the connection (its program was killed or refused the data)"
-        case ETIMEDOUT: "the other end does not answer any more"
-        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: "the network to the other end is gone"
+        case ECONNRESET, EPIPE: "the peer reset the connection (its program was killed or refused the data)"
+        case ETIMEDOUT: "the peer does not answer any more"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: "the network to the peer is gone"
         case EMFILE, ENFILE: "this process may not open more files and sockets; raise the limit (ulimit -n)"
         case ECONNREFUSED: "nothing listens there"
         default: String(systemError: code)

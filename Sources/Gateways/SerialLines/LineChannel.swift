@@ -58,7 +58,7 @@ final class LineChannel: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        owner?.channelClosed(self, problem ?? "the other end closed it")
+        owner?.channelClosed(self, problem ?? "the peer closed it")
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

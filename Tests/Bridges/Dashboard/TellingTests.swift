@@ -28,7 +28,7 @@ struct TellingTests {
             ([Element<Bool>(9, "Stop").urgent, load, light, mode, speed], ["Stop", "Load", "Light", "Mode", "Speed"]),
         ] as [([ElementDefinition], [String])])
     func readingsThenSwitchesThenNumbersThenTexts(_ elements: [ElementDefinition], _ names: [String]) throws {
-        #expect(try ElementCatalogue(elements).telling.map(\.name) == names)
+        #expect(try ElementCatalogue(elements).summary.map(\.name) == names)
     }
 
     @Test

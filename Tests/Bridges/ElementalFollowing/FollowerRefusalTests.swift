@@ -239,7 +239,9 @@ struct FollowerRefusalTests {
     }
 
     /// Nobody vouches for what is said before the connection is ready: all words lead to the same state and retries.
-    @Test(arguments: ["refused: this service wants paired clients: elemental pair HOST:PORT", "go away", "x"])
+    @Test(arguments: [
+        "refused: this service requires pairing; pair this client: elemental pair HOST:PORT", "go away", "x",
+    ])
     func theWordsOfARefusalDecideNothing(_ words: String) async throws {
         let (listener, port) = try RawSocket.listen()
         let key = ServiceKey(host: "127.0.0.1", port: port)

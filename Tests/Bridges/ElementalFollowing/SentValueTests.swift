@@ -104,10 +104,10 @@ struct SentValueTests {
     @Test func whatWaitsIsBounded() async throws {
         try await withBed { bed in
             bed.answer()
-            let values = (0..<2 * SentValues.mostValues).map { Float($0) }
+            let values = (0..<2 * SentValues.maximumValueCount).map { Float($0) }
             await bed.send(values, of: Self.speed)
             try await eventually("the newest ones") { bed.log.withLock { $0.handled.last } == .float(values.last ?? 0) }
-            #expect(bed.log.withLock { $0.handled.count } == SentValues.mostValues)
+            #expect(bed.log.withLock { $0.handled.count } == SentValues.maximumValueCount)
         }
     }
 
@@ -116,12 +116,12 @@ struct SentValueTests {
             await bed.on { sent in
                 let text = Element<String>(5, "Text").definition
                 let values = (1...9).map {
-                    ElementValue.string(String(repeating: "\($0)", count: SentValues.mostBytes / 4))
+                    ElementValue.string(String(repeating: "\($0)", count: SentValues.maximumByteCount / 4))
                 }
                 for value in values { sent.add(value, of: text) }
                 #expect(sent[text] == values.last)
-                #expect(sent.byteCount == SentValues.mostBytes)
-                sent.add(.string(String(repeating: "x", count: SentValues.mostBytes + 1)), of: text)
+                #expect(sent.byteCount == SentValues.maximumByteCount)
+                sent.add(.string(String(repeating: "x", count: SentValues.maximumByteCount + 1)), of: text)
                 sent.add(.float(1), of: Self.speed)
                 #expect(sent[text] == nil && sent[Self.speed] == .float(1) && sent.byteCount == 4)
             }

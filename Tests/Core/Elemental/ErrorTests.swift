@@ -208,7 +208,7 @@ struct ErrorTests {
             #expect(refusal.id == SystemElement.shutdown.rawValue)
             #expect(
                 String(decoding: refusal.value, as: UTF8.self)
-                    == "refused: the client's name did not come within 0.05 seconds")
+                    == "refused: the client's name did not arrive within 0.05 seconds")
             client.closeOutput()
             #expect(try await client.readToEnd().isEmpty)
             #expect(values.all.isEmpty)

@@ -8,8 +8,8 @@ import Testing
 struct NetworkFailureTests {
     @Test(arguments: [
         (ECONNREFUSED, "nothing listens there"),
-        (ECONNRESET, "the other end reset the connection (its program was killed or refused the data)"),
-        (EHOSTUNREACH, "the network to the other end is gone"),
+        (ECONNRESET, "the peer reset the connection (its program was killed or refused the data)"),
+        (EHOSTUNREACH, "the network to the peer is gone"),
         (EMFILE, "this process may not open more files and sockets; raise the limit (ulimit -n)"),
         (ENOENT, "No such file or directory"),
     ])

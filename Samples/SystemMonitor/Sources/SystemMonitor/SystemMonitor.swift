@@ -110,13 +110,13 @@ struct SystemMonitor: AsyncParsableCommand {
         switch event {
         case .listening(let port): "listening: port \(port)"
         case .failedToListen(let error, let delay): "not listening: \(error); retrying in \(delay)"
-        case .historyUnavailable(let error): "values are not kept in files: \(error)"
-        case .historyAvailable: "values are kept in files again"
+        case .historyUnavailable(let error): "values are not written to files: \(error)"
+        case .historyAvailable: "values are written to files again"
         case .published(let name): "published: '\(name)' as \(Monitor.service)"
         case .failedToPublish(let error, let delay): "not published: \(error); retrying in \(delay)"
         case .deviceConnected(let device): "connected: \(device)"
         case .deviceDisconnected(let device, let reason): "disconnected: \(device), \(reason)"
-        case .trustUnavailable(let error): "trusts nobody: \(error)"
+        case .trustUnavailable(let error): "trusts no clients: \(error)"
         case .failed(let error): "failed: \(error)"
         case .pairing, .trustAvailable: nil
         case .stopped: "stopped"

@@ -21,7 +21,7 @@ extension Board {
         let isListed = viewers.values.contains { $0.isListing }
         var changes: Due = [:]
         for (number, service) in changed {
-            if isListed { note(service.tellingIDs.intersection(service.changed), of: number) }
+            if isListed { note(service.summaryIDs.intersection(service.changed), of: number) }
             changes[number] = service.changed
             service.changed = []
         }
@@ -59,9 +59,9 @@ extension Board {
     /// Sends a page what it still lacks, as far as there is room.
     func catchUp(_ viewer: Viewer) {
         let socket = viewer.socket
-        if viewer.lacksTelling, socket.isWritable {
-            viewer.lacksTelling = false
-            for frame in tellingFrames(services.mapValues(\.tellingIDs)) { socket.send(frame) }
+        if viewer.lacksSummary, socket.isWritable {
+            viewer.lacksSummary = false
+            for frame in tellingFrames(services.mapValues(\.summaryIDs)) { socket.send(frame) }
         }
         for number in viewer.dueCatalogues.sorted() {
             guard socket.isWritable else { return }
@@ -106,20 +106,20 @@ extension Board {
 
     // MARK: - The list
 
-    private func note(_ telling: Set<Int8>, of number: UInt32) {
-        guard !telling.isEmpty else { return }
-        tellingDue[number, default: []].formUnion(telling)
-        tellingRounds.ask()
+    private func note(_ summary: Set<Int8>, of number: UInt32) {
+        guard !summary.isEmpty else { return }
+        summaryDue[number, default: []].formUnion(summary)
+        summaryTask.ask()
     }
 
     /// Sends the changed summary values to the pages that show the list, the same message to all that have room for it.
     func tellChanges() {
-        let frames = tellingFrames(tellingDue)
-        tellingDue = [:]
-        for viewer in viewers.values where viewer.isListing && !viewer.lacksTelling {
+        let frames = tellingFrames(summaryDue)
+        summaryDue = [:]
+        for viewer in viewers.values where viewer.isListing && !viewer.lacksSummary {
             // A page without room gets all summary values once it has room.
             guard viewer.socket.isWritable else {
-                viewer.lacksTelling = true
+                viewer.lacksSummary = true
                 continue
             }
             for frame in frames { viewer.socket.send(frame) }
@@ -127,7 +127,7 @@ extension Board {
     }
 
     private func tellingFrames(_ due: Due) -> [EncodedFrame] {
-        var message = ValuesMessage(.telling)
+        var message = ValuesMessage(.summary)
         var frames: [EncodedFrame] = []
         for (number, ids) in due.sorted(by: { $0.key < $1.key }) {
             guard let service = services[number] else { continue }

@@ -11,7 +11,7 @@ internal import WebServer
 /// pages in ticks, at most 20 a second. A slower page receives them when it has room.
 final class Board {
     static let interval = Duration.milliseconds(50)
-    static let tellingInterval = Duration.seconds(1)
+    static let summaryInterval = Duration.seconds(1)
 
     let eventLoop: any EventLoop
     let policy: BoardPolicy
@@ -26,10 +26,10 @@ final class Board {
     /// The services with values that are not sent to pages yet, by their numbers.
     var changed: [UInt32: BoardService] = [:]
     private(set) var viewers: [UInt64: Viewer] = [:]
-    let ticks: Rounds
+    let ticks: RateLimitedTask
     /// Changed summary values, by their services' numbers, for pages that show the list.
-    var tellingDue: Due = [:]
-    let tellingRounds: Rounds
+    var summaryDue: Due = [:]
+    let summaryTask: RateLimitedTask
     private var notices: [PageMessage.Notice: String] = [:]
     private var hasEnded = false
     var pairing: [UInt32: Task<Void, Never>] = [:]
@@ -47,10 +47,10 @@ final class Board {
         self.helloTimeout = TimeAmount(helloTimeout)
         self.eventLoop = eventLoop
         fills = PlotFills(on: eventLoop)
-        ticks = Rounds(every: Self.interval, on: eventLoop)
-        tellingRounds = Rounds(every: Self.tellingInterval, on: eventLoop)
+        ticks = RateLimitedTask(every: Self.interval, on: eventLoop)
+        summaryTask = RateLimitedTask(every: Self.summaryInterval, on: eventLoop)
         ticks.onRound = { [weak self] in self?.tick() }
-        tellingRounds.onRound = { [weak self] in self?.tellChanges() }
+        summaryTask.onRound = { [weak self] in self?.tellChanges() }
     }
 
     // MARK: - Pages
@@ -91,7 +91,7 @@ final class Board {
     func end() -> [Task<Void, Never>] {
         hasEnded = true
         ticks.end()
-        tellingRounds.end()
+        summaryTask.end()
         defer { pairing = [:] }
         for task in pairing.values { task.cancel() }
         tell(PageMessage.bye("the dashboard ends"))
@@ -123,7 +123,7 @@ final class Board {
         case .list(let isShown):
             guard isShown != viewer.isListing else { return }
             viewer.isListing = isShown
-            viewer.lacksTelling = isShown
+            viewer.lacksSummary = isShown
             ticks.ask()
         case .set(let service, let id, let value, let rest, let number):
             set(service, id, value, rest: rest, number, for: viewer)
@@ -169,7 +169,7 @@ final class Board {
         case .state(let key, .gone):
             guard let service = known.removeValue(forKey: key) else { return }
             services[service.number] = nil
-            tellingDue[service.number] = nil
+            summaryDue[service.number] = nil
             loseGrips(of: service)
             fills.remove(service: service.number)
             tell(PageMessage.gone(service.number))
@@ -230,7 +230,7 @@ final class Board {
         }
         guard isOther else { return }
         fills.remove(service: service.number)
-        tellingDue[service.number] = nil
+        summaryDue[service.number] = nil
         for viewer in viewers(of: service) {
             viewer.due[service.number] = nil
             viewer.dueCatalogues.insert(service.number)

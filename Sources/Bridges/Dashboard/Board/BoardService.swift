@@ -46,8 +46,8 @@ final class BoardService {
     private var times: [Int8: ReceivedTime] = [:]
     var changed: Set<Int8> = []
     /// The elements whose values the list shows as the service's summary.
-    private(set) var telling: [ElementDefinition] = []
-    var tellingIDs: Set<Int8> { Set(telling.map(\.id)) }
+    private(set) var summary: [ElementDefinition] = []
+    var summaryIDs: Set<Int8> { Set(summary.map(\.id)) }
     /// Elements whose value was set by a page and is not yet followed by one from the service.
     private var own: Set<Int8> = []
     /// Elements whose value is older than the current connection.
@@ -120,7 +120,7 @@ final class BoardService {
         catalogueFrame = nil
         if isOther {
             values = [:]
-            telling = catalogue.telling
+            summary = catalogue.summary
         }
         // The service sends all its values again.
         outdated = Set(values.keys)

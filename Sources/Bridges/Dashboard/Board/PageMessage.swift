@@ -137,7 +137,7 @@ extension PageMessage {
                 ("why", .optional(service.reason(policy))),
                 ("canPair", .bool(policy.allowsControl && service.canPair)),
                 ("seconds", .integer(Int((ContinuousClock.now - service.since).components.seconds))),
-                ("telling", .array(service.telling.map { $0.pageText(isSettable: false) })),
+                ("telling", .array(service.summary.map { $0.pageText(isSettable: false) })),
             ])
     }
 }

@@ -26,7 +26,7 @@ final class Viewer {
     var unanswered: Int?
     var isListing = false
     /// Whether it still lacks all services' summary values.
-    var lacksTelling = false
+    var lacksSummary = false
 
     /// Limits the plots that are filled for the page: many when it opens a service, then two a second.
     var fills = TokenBucket(capacity: 256, perSecond: 2)
@@ -34,7 +34,7 @@ final class Viewer {
     init(_ socket: WebSocketConnection) { self.socket = socket }
 
     /// Whether the page has been sent everything that it shows.
-    var hasEverything: Bool { due.isEmpty && dueCatalogues.isEmpty && !lacksTelling }
+    var hasEverything: Bool { due.isEmpty && dueCatalogues.isEmpty && !lacksSummary }
 
     func forget(_ number: UInt32) {
         shown.remove(number)
@@ -49,7 +49,7 @@ struct ValuesMessage {
         /// Values of a service that the page shows.
         case values
         /// Summary values, for the list.
-        case telling
+        case summary = "telling"
     }
 
     /// A message of this many bytes takes no further values, so that a page with little room gets at least some of

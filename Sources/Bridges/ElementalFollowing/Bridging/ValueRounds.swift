@@ -15,14 +15,14 @@ package final class ValueRounds<Element: BridgedElement, Reading, Own> {
     package var willBegin: () -> Void = {}
     package var didEnd: () -> Void = {}
 
-    private let rounds: Rounds
+    private let rounds: RateLimitedTask
     /// How long to wait for room on the other side; `nil` if ``resume()`` reports it.
     private let pause: Duration?
     private var waiting: [Service] = []
 
     /// - Parameter interval: the minimum time between two rounds.
     package init(every interval: Duration, pause: Duration? = nil, on loop: any EventLoop) {
-        rounds = Rounds(every: interval, on: loop)
+        rounds = RateLimitedTask(every: interval, on: loop)
         self.pause = pause
         rounds.onRound = { [weak self] in self?.run() }
     }

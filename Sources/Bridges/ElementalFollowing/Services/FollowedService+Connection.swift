@@ -66,7 +66,7 @@ extension FollowedService {
         if state.withLock({ $0.attachment?.histories[element.id] != nil }) { return }
         guard options.onlyElements.isEmpty || options.onlyElements.contains(element.name) else { return }
         if options.keepsLongValues, !hold(value.wireByteCount, of: element) { return }
-        sayNow(.value(key, element, value, at: device.time(of: element)))
+        emitNow(.value(key, element, value, at: device.time(of: element)))
     }
 
     /// Values up to this length are not counted.
@@ -93,7 +93,7 @@ extension FollowedService {
             defer { state.wasToldLeftOut = true }
             return !state.wasToldLeftOut
         }
-        if isNews { sayNow(.leftOut(key, element, byteCount: byteCount)) }
+        if isNews { emitNow(.leftOut(key, element, byteCount: byteCount)) }
     }
 
     /// Returns the service's share of the memory: its values are no longer kept.
@@ -118,14 +118,14 @@ extension FollowedService {
             return true
         }
         guard isFirst else { return }
-        sayNow(.state(key, .connected(device, catalogue)))
+        emitNow(.state(key, .connected(device, catalogue)))
         attachHistories(catalogue)
         let key = key
         let registrations = [
             device.onEvent { [weak self, weak device] event in
                 if let self, let device { take(event, of: device) }
             },
-            device.onRefusal { [weak self] element, refusal, _ in self?.sayNow(.refusal(key, element, refusal)) },
+            device.onRefusal { [weak self] element, refusal, _ in self?.emitNow(.refusal(key, element, refusal)) },
         ]
         state.withLock { $0.attachment?.registrations = registrations }
     }
@@ -143,7 +143,7 @@ extension FollowedService {
         case .willReconnect(let attempt, let delay):
             guard isWanted else { return device.disconnect() }
             let problem = attempt.lastError.map { FollowingProblem($0) } ?? FollowingProblem(attempt.reason)
-            sayNow(.state(key, .away(problem, retryIn: delay)))
+            emitNow(.state(key, .away(problem, retryIn: delay)))
         case .didReconnect:
             let catalogue = options.followed(options.elements ?? device.knownElements)
             // If the elements have changed, start with a new device: this one still has values of the old elements.
@@ -152,7 +152,7 @@ extension FollowedService {
                 state.mustRenew = true
                 return false
             }
-            if stays { return sayNow(.state(key, .connected(device, catalogue))) }
+            if stays { return emitNow(.state(key, .connected(device, catalogue))) }
             _ = detach()
             device.disconnect()
         case .disconnected: break
@@ -173,7 +173,7 @@ extension FollowedService {
         let reason = await withTaskGroup(of: DisconnectReason?.self) { group in
             group.addTask { try? await device.waitUntilDisconnected() }
             group.addTask {
-                await self.heed(device)
+                await self.reactToChanges(device)
                 return nil
             }
             group.addTask {
@@ -220,7 +220,7 @@ extension FollowedService {
     }
 
     /// Reacts to changes from Zeroconf and to requests of the user while there is a device.
-    private func heed(_ device: ElementalDevice) async {
+    private func reactToChanges(_ device: ElementalDevice) async {
         while await wake.wait() {
             wake.close()
             let (mustRenew, hasMoved) = state.withLock { state in

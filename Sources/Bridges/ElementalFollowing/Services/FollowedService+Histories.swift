@@ -73,7 +73,7 @@ extension FollowedService {
                 item = .gap(HistoryGap(count: 1, maximumCount: 1))
             }
         }
-        sayNow(.history(key, element, item))
+        emitNow(.history(key, element, item))
     }
 
     /// Falls back to live values, because the service keeps none for this client, despite its catalogue. Runs on the
@@ -81,7 +81,7 @@ extension FollowedService {
     private func endHistory(of element: ElementDefinition, _ device: ElementalDevice) {
         guard state.withLock({ $0.attachment?.histories.removeValue(forKey: element.id) }) != nil else { return }
         releaseHistories(1)
-        sayNow(.history(key, element, .gap(HistoryGap(count: nil, maximumCount: nil))))
-        if let value = device.value(of: element) { sayNow(.value(key, element, value, at: device.time(of: element))) }
+        emitNow(.history(key, element, .gap(HistoryGap(count: nil, maximumCount: nil))))
+        if let value = device.value(of: element) { emitNow(.value(key, element, value, at: device.time(of: element))) }
     }
 }

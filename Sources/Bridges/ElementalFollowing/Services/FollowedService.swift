@@ -158,7 +158,7 @@ final class FollowedService: Sendable {
     }
 
     /// Reports an event at once. Must be called on the event loop.
-    func sayNow(_ event: FollowerEvent) { tell(event) }
+    func emitNow(_ event: FollowerEvent) { tell(event) }
 }
 
 // Changes from Zeroconf and requests of the user, from any thread.

@@ -72,7 +72,7 @@ extension Follower {
     func found(_ key: ServiceKey, _ place: ServicePlace, or others: [ServicePlace] = [], by number: Int) {
         let known: FollowedService? = state.withLock { state in
             if state.entries[key] == nil {
-                guard state.entries.count < options.maximumServiceCount + Self.mostWaiting else { return nil }
+                guard state.entries.count < options.maximumServiceCount + Self.maximumExcessCount else { return nil }
                 state.entries[key] = Entry(place: place)
             }
             state.entries[key]?.subjects.insert(number)

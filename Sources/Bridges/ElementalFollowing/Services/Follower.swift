@@ -49,7 +49,7 @@ public final class Follower: Sendable {
     }
 
     /// The maximum number of excess services, which are remembered to take the place of one that goes.
-    static let mostWaiting = 4096
+    static let maximumExcessCount = 4096
 
     /// The options.
     public let options: FollowerOptions

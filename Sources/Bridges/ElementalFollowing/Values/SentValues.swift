@@ -26,7 +26,9 @@ package final class SentValues {
         mutating func add(_ value: ElementValue, room: Int) {
             let size = value.wireByteCount
             if element.latest { while !unasked.isEmpty { removeFirst() } }
-            while !unasked.isEmpty, unasked.count >= SentValues.mostValues || byteCount + size > room { removeFirst() }
+            while !unasked.isEmpty, unasked.count >= SentValues.maximumValueCount || byteCount + size > room {
+                removeFirst()
+            }
             // The outcome of a dropped value is known only if the service answers it.
             guard byteCount + size <= room else { return }
             unasked.append(value)
@@ -65,9 +67,9 @@ package final class SentValues {
     /// How long to wait for the echo of a service that echoes, before the ping.
     package static let patience = TimeAmount.milliseconds(100)
     /// The maximum number of values kept per element; the oldest are dropped.
-    package static let mostValues = 1024
+    package static let maximumValueCount = 1024
     /// The maximum bytes of all kept values.
-    package static let mostBytes = 4 << 20
+    package static let maximumByteCount = 4 << 20
 
     private let loop: any EventLoop
     private var waiting = Lanes(interval: .zero, keeping: .bridged)
@@ -147,7 +149,7 @@ package final class SentValues {
     func add(_ value: ElementValue, of element: ElementDefinition) {
         if lanes[element.id]?.element !== element { lanes[element.id] = Lane(element: element) }
         let others = byteCount - (lanes[element.id]?.byteCount ?? 0)
-        lanes[element.id]?.add(value, room: Self.mostBytes - others)
+        lanes[element.id]?.add(value, room: Self.maximumByteCount - others)
     }
 
     /// Settles the element's values, because the service has sent a value or a refusal of the element.

@@ -85,7 +85,7 @@ extension BridgeCore {
     private func announced(_ made: (message: DiscoveryMessage, payload: ByteBuffer)?, _ service: BridgedService) {
         guard isConnected else { return }
         guard let made, publish(made.payload, to: service.own.topics.config) else {
-            service.own.mustRepeat.insert(.announcement)
+            service.own.unpublished.insert(.announcement)
             return repeatSoon()
         }
         for problem in made.message.problems { emit(.notShown(service.key, problem)) }
@@ -107,7 +107,7 @@ extension BridgeCore {
                 service.own.stale.remove(name)
                 continue
             }
-            service.own.mustRepeat.insert(.stale)
+            service.own.unpublished.insert(.stale)
             repeatSoon()
         }
     }

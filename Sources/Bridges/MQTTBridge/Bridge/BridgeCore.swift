@@ -178,7 +178,7 @@ final class BridgeCore {
     func publishAvailability(of service: BridgedService) {
         guard let isOnline = service.own.isOnline, service.own.takesCommands || !isOnline else { return }
         guard !publish(Self.availability(isOnline), to: service.own.topics.availability) else { return }
-        service.own.mustRepeat.insert(.availability)
+        service.own.unpublished.insert(.availability)
         repeatSoon()
     }
 
@@ -189,9 +189,9 @@ final class BridgeCore {
             guard let self else { return }
             repetition = nil
             guard isConnected else { return }
-            for service in services.values where !service.own.mustRepeat.isEmpty {
-                let repeated = service.own.mustRepeat
-                service.own.mustRepeat = []
+            for service in services.values where !service.own.unpublished.isEmpty {
+                let repeated = service.own.unpublished
+                service.own.unpublished = []
                 if repeated.contains(.availability) { publishAvailability(of: service) }
                 if repeated.contains(.announcement) { announce(service) }
                 if repeated.contains(.stale) { removeStale(of: service) }

@@ -42,7 +42,7 @@ struct MQTTService {
     var unread: MQTTMessage?
     var isReading = false
     /// What the broker had no room for and has to be repeated.
-    var mustRepeat: Set<Repeated> = []
+    var unpublished: Set<Repeated> = []
     /// Topics of removed elements, to be emptied.
     var stale: Set<String> = []
 

@@ -35,7 +35,7 @@ struct ComponentMapping: Sendable {
         case .string: return writes ? "text" : "sensor"
         default:
             guard writes else { return "sensor" }
-            return element.isNoNumber ? "text" : "number"
+            return element.mustBeText ? "text" : "number"
         }
     }
 
@@ -157,7 +157,7 @@ struct ComponentMapping: Sendable {
                 throw refuse(canSet ? "it cannot be set" : "the bridge sets elements only with --control")
             }
             if choice.kind == .number, !element.type.isNumeric { throw refuse("it is not a number") }
-            if choice.kind == .number, element.isNoNumber {
+            if choice.kind == .number, element.mustBeText {
                 throw refuse("Home Assistant cannot step through its values; use text")
             }
             if choice.kind == .select, element.choices.isEmpty, choice.settings["options"] == nil {

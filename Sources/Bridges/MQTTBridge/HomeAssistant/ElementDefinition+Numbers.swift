@@ -11,7 +11,7 @@ extension ElementDefinition {
 
     /// Whether Home Assistant cannot set the values as numbers. It computes with doubles, in steps of at least 0.001,
     /// and accepts no range of a single value.
-    var isNoNumber: Bool {
+    var mustBeText: Bool {
         guard let range, !isBeyondDoubles else { return isBeyondDoubles }
         let width = range.upperBound - range.lowerBound
         return width == 0 || (!type.isInteger && width < 10 * Self.leastStep)

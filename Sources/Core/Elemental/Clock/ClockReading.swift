@@ -12,11 +12,12 @@ package struct ClockReading {
         Double((clock.reading.own(of: time * 1000).time &+ day) / 1000) / 1_000_000
     }
 
-    /// Whether both can be true of the same clock.
-    package func agrees(with other: ClockReading) -> Bool {
-        let now = MachineClock.time
-        let (offset, error) = clock.reading.offset(at: now)
-        let (otherOffset, otherError) = other.clock.reading.offset(at: now)
-        return abs(Double(offset) - Double(otherOffset)) <= Double(error) + Double(otherError)
+    /// Whether this reading gives a value the time with which it was received, within the errors of both. It does not after
+    /// the other machine has started anew, or after this machine's time of day was set.
+    ///
+    /// - Parameter time: microseconds of the other clock.
+    package func agrees(with received: ReceivedTime, at time: Int64) -> Bool {
+        let error = Duration.nanoseconds(clock.reading.own(of: time * 1000).error) + received.error
+        return abs(seconds(at: time) - received.secondsHere) <= error / .seconds(1)
     }
 }

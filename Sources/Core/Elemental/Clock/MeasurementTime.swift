@@ -18,7 +18,7 @@ public struct MeasurementTime: Sendable, Hashable, Comparable {
     ///
     /// - Parameter seconds: seconds since 1970.
     public init(secondsSince1970 seconds: Double) {
-        let since1970 = Int64(exactly: (seconds * 1_000_000).rounded()) ?? 0
+        guard let since1970 = Int64(exactly: (seconds * 1_000_000).rounded()) else { self = .now; return }
         microseconds = since1970 &- MachineClock.day / 1000
     }
 

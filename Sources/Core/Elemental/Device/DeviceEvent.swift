@@ -14,7 +14,7 @@ public enum DeviceEvent: Sendable {
 }
 
 extension DeviceEvent: CustomStringConvertible {
-    /// A line for a log: `connection lost: closed by the other end; attempt 1 follows in 2.0 seconds`. Reasons from other
+    /// A line for a log: `connection lost: closed by the peer; attempt 1 follows in 2.0 seconds`. Reasons from other
     /// programs are escaped.
     public var description: String { text.printable }
 

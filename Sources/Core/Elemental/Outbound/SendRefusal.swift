@@ -25,8 +25,8 @@ enum SendRefusal: Error {
         case .reconnecting(let reason):
             return ElementalError(
                 .notConnected,
-                "the device is reconnecting, its connection was lost: \(reason). Send when it is back, or mark the "
-                    + "element latest, whose newest value is kept meanwhile")
+                "the connection was lost and the device reconnects: \(reason). Send when it is back, or mark the "
+                    + "element latest, so that its newest value is kept meanwhile")
         case .unknownElement:
             let identity = element.map { "element \($0.id) ('\($0.name)')" } ?? subject
             return ElementalError(.unknownElement, "the service '\(peer)' has no \(identity)")
@@ -35,25 +35,25 @@ enum SendRefusal: Error {
         case .emptyValue:
             return ElementalError(
                 .emptyValue,
-                "\(subject): the other end has not said that it takes empty values (an older ElementalController "
-                    + "takes none); send at least one byte")
+                "\(subject): the peer does not support empty values (an older ElementalController "
+                    + "never does); send at least one byte")
         case .udpUnavailable(let reason):
             return ElementalError(
-                .udpUnavailable, "\(subject) travels over UDP, which this connection does not have: \(reason)")
+                .udpUnavailable, "\(subject) uses UDP, which this connection does not have: \(reason)")
         case .datagramTooLarge(let limit):
             return ElementalError(
                 .datagramTooLarge,
-                "\(subject): a value of \(length) bytes does not fit a datagram, which takes "
+                "\(subject): a value of \(length) bytes does not fit a datagram, whose maximum is "
                     + "\(limit); define the element with transport: .tcp")
         case .valueTooLarge:
             return ElementalError(
                 .invalidValue,
-                "\(subject): a value of \(length) bytes cannot be sent; the longest has "
+                "\(subject): a value of \(length) bytes cannot be sent; the maximum is "
                     + "\(Envelope.maximumValueByteCount). Send it in several values")
         case .queueFull(let waiting, let limit):
             return ElementalError(
                 .queueFull,
-                "\(subject): \(waiting) bytes wait to be sent and the limit is \(limit); the other end "
+                "\(subject): \(waiting) bytes wait to be sent and the limit is \(limit); the peer "
                     + "or the network is slower than this program. Wait with sendWhenReady, send less often, or mark "
                     + "the element latest")
         }

@@ -85,7 +85,7 @@ extension ClientSecurity {
             throw error
         } catch {
             throw ElementalError(
-                .connectionFailed, "'\(name)' is not connected to without this client's identity and trusted services",
+                .connectionFailed, "cannot connect to '\(name)' without this client's identity and trusted services",
                 cause: error)
         }
         if mustBeEncrypted { throw .notPaired(name) }
@@ -101,7 +101,7 @@ extension ElementalError {
     static func identityChanged(_ name: String) -> ElementalError {
         ElementalError(
             .identityChanged,
-            "what answers as '\(name)' is not the device that was paired: it was set up anew, or another one uses its name; "
+            "'\(name)' is not the device that was paired: it was set up anew, or another device uses its name; "
                 + "only if you know that it was set up anew, forget it (elemental trust revoke) and pair again")
     }
 }

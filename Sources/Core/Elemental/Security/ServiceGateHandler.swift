@@ -69,7 +69,7 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             case .plain: beginPlain()
             case .tls: beginTLS()
             }
-        case .handshake: drop("something came before the handshake was complete")
+        case .handshake: drop("bytes arrived before the handshake was complete")
         case .admission:
             bytes.withUnsafeReadableBytes { bytes in advance { $0.receive(bytes, &$1, at: .now) } }
         case .closing, .over: return
@@ -155,9 +155,9 @@ final class ServiceGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
     private func beginAdmission(_ negotiated: String?) {
         guard let context, case .handshake = phase else { return }
-        guard negotiated == TLSIdentity.applicationProtocol else { return drop("it does not speak elemental/1") }
+        guard negotiated == TLSIdentity.applicationProtocol else { return drop("it does not support elemental/1") }
         guard let fingerprint = TLSIdentity.fingerprint(of: context.pipeline) else {
-            return drop("it has proven no identity")
+            return drop("it did not prove an identity")
         }
         phase = .admission(gate.makeAdmission(of: fingerprint, on: context.channel))
     }

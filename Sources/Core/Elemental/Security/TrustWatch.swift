@@ -101,7 +101,7 @@ final class TrustWatch {
                 case .failure(let error):
                     guard snapshot != nil else { return }
                     snapshot = nil
-                    logger.error("the trusted peers cannot be read: nobody is trusted", metadata: ["error": "\(error)"])
+                    logger.error("trusted peers cannot be read: no client is trusted", metadata: ["error": "\(error)"])
                     self.report(.unavailable(error))
                 }
             })

@@ -47,7 +47,7 @@ extension ElementalService {
             state = State(phase: .starting, ended: ended)
             return true
         }
-        guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' runs already") }
+        guard mayStart else { throw ElementalError(.invalidState, "the service '\(service)' is already running") }
         shared.failure.withLock { $0 = nil }
         do throws(ElementalError) {
             guard shared.policy == .open || AuthorisingService.isValid(name: service) else {
@@ -138,7 +138,7 @@ extension ElementalService {
     private func endHistories(on eventLoop: any EventLoop) async -> SecurityError? {
         guard shared.histories.isInFiles else { return nil }
         let late = SecurityError(
-            .inputOutput, "the disk has not taken the values of histories in time; some may be lost")
+            .inputOutput, "the values of histories were not written to the disk in time; some may be lost")
         let result = Locked<SecurityError?>(late)
         let kept = Latch()
         Task { [shared] in

@@ -16,7 +16,7 @@ extension ElementalService {
         for duration: Duration = .seconds(300), role: Role = .control, _ kind: PairingSecret.Kind = .code
     ) throws(ElementalError) {
         guard shared.configuration.security.keys != nil else {
-            throw ElementalError(.invalidState, "the service '\(service)' is open to everybody: nobody needs to pair")
+            throw ElementalError(.invalidState, "the service '\(service)' is open: its clients need no pairing")
         }
         guard let listener else { throw ElementalError(.invalidState, "the service '\(service)' is not running") }
         listener.execute { $0.gate?.openPairing(kind, for: duration, role: role) }
@@ -38,7 +38,7 @@ extension ElementalService {
         let names = elements.filter { $0.readers != .plain || $0.writers != .control }.map(\.name)
         guard !names.isEmpty else { return }
         shared.configuration.logger.warning(
-            "the service is open: everybody may read and set these elements, whatever roles they ask for",
+            "the service is open: every client may read and set these elements, and their roles are ignored",
             metadata: ["service": "\(service)", "elements": "\(names.joined(separator: ", "))"])
     }
 }

@@ -38,7 +38,7 @@ struct Listener: Sendable {
                     guard configuration.port == 0, isTaken, attempt < attempts else { throw error }
                 }
             }
-            throw ElementalError(.addressInUse, "no port could be found that is free for both TCP and UDP")
+            throw ElementalError(.addressInUse, "found no port free for both TCP and UDP; choose a port")
         } catch let error as ElementalError {
             throw error
         } catch {

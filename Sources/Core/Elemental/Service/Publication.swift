@@ -36,13 +36,14 @@ final class Publication: Sendable {
         own.start()
     }
 
-    /// Updates both listings. If the record fits only the service's own listing, this throws when that one is already
-    /// updated.
+    /// Updates both listings, or throws and leaves both as they are.
     func updateTXT() throws(ElementalError) {
         do {
-            try own.update(txt: service.txtRecord(instanceName: nil))
+            let txt = try service.txtRecord(instanceName: nil)
+            // The larger record first: if that one fits, the other one does.
             let name = publishedName.withLock { $0 }
             if let name { try common.withLock({ $0 })?.update(txt: service.txtRecord(instanceName: name)) }
+            try own.update(txt: txt)
         } catch {
             throw ElementalError(.invalidValue, "the TXT record cannot be published: \(error.message)")
         }

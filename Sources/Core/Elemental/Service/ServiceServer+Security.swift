@@ -22,13 +22,13 @@ extension ServiceServer: ServiceGateOwner {
         switch change {
         case .unavailable(let error):
             enforceTrust(AdmissionRefusal.trustUnavailable.sentence)
-            let text = "'\(service.name)' trusts nobody until it can read whom it trusts: \(error)"
+            let text = "'\(service.name)' trusts no clients until its trust store can be read: \(error)"
             service.events.emit(.trustUnavailable(ElementalError(.notPaired, text)))
         case .trust(let wasAvailable):
             enforceTrust("this client is no longer paired")
             if !wasAvailable { service.events.emit(.trustAvailable) }
         case .identityLost(let error):
-            let text = "'\(service.name)' ends, because its identity is no longer valid: \(error)"
+            let text = "'\(service.name)' stops, because its identity is no longer valid: \(error)"
             service.events.emit(.failed(ElementalError(.identityChanged, text)))
         }
     }

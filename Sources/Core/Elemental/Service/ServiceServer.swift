@@ -169,8 +169,8 @@ final class ServiceServer: SessionOwner {
         let limit = configuration.maximumIncompleteByteCount
         guard byteCount > 0, gatheredByteCount > limit else { return nil }
         return .end(
-            "values that are still arriving take more than the \(limit) bytes that the service has for those of all "
-                + "its connections; try again later")
+            "incomplete values of all connections exceed the service's maximum of \(limit) bytes; "
+                + "try again later")
     }
 
     func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {}
@@ -178,7 +178,7 @@ final class ServiceServer: SessionOwner {
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
         // Other clients may set this element.
         let isRole = reason == .notAllowed && service.table.catalogue[id: id]?.access.contains(.write) == true
-        let message = reason == .refused ? "the value cannot be decoded as what the service expects" : ""
+        let message = reason == .refused ? "the value cannot be decoded as the type that the service expects" : ""
         service.refuse(id, from: session.device, ValueRefusal(isRole ? .notAuthorised : reason, message))
     }
 
@@ -241,7 +241,7 @@ extension ServiceServer {
         if isStopping { throw Refusal(text: "the service is stopping") }
         let role = session.device.grantedRole ?? .plain
         guard service.policy.admits(role) else {
-            throw Refusal(text: "this service wants paired clients: \(service.pairingCommand)")
+            throw Refusal(text: "this service requires pairing; pair this client: \(service.pairingCommand)")
         }
         let lacksDescriptors = session.bytes.descriptor.map(DescriptorLimit.isReserved) ?? false
         let isFull = deviceCount >= configuration.maximumDeviceCount
@@ -251,9 +251,9 @@ extension ServiceServer {
             if lacksDescriptors {
                 "no descriptors left; try again later"
             } else if isFull {
-                "its \(configuration.maximumDeviceCount) devices; try again later"
+                "reached its maximum of \(configuration.maximumDeviceCount) devices; try again later"
             } else if isHostFull {
-                "\(configuration.maximumDeviceCountPerAddress) connections from this address already"
+                "\(configuration.maximumDeviceCountPerAddress) connections from this address; close one"
             } else {
                 nil
             }
@@ -265,7 +265,7 @@ extension ServiceServer {
         let plainCapacity = Self.plainCapacity(of: deviceCapacity)
         if isPlain(session), plainClients.count >= plainCapacity {
             throw Refusal(
-                text: "the service has its \(plainCapacity) clients without pairing; pair this one "
+                text: "the service has its maximum of \(plainCapacity) unpaired clients; pair this one "
                     + "(\(service.pairingCommand)) or try again later")
         }
         if case .refuse(let text) = admission(session, name: nil) { throw Refusal(text: text) }

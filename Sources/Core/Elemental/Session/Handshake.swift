@@ -41,7 +41,7 @@ struct Handshake {
         case .client: "the client's name"
         case .service where !hasIdentifier: "the service's UDP identifier"
         case .service where !hasHello: "the service's hello"
-        case .service: "the service's element list"
+        case .service: "the service's catalogue"
         }
     }
 

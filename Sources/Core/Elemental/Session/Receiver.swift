@@ -89,7 +89,7 @@ final class Receiver {
             if !isReceiving { discardGathered(for: owner) }
             return
         }
-        precondition(!isReceiving, "bytes were received within a handler of earlier ones")
+        precondition(!isReceiving, "bytes were received while a handler of earlier bytes was running")
         isReceiving = true
         defer { isReceiving = false }
         do {
@@ -280,7 +280,7 @@ final class Receiver {
             unknownInARow += batch.messagesUnknown
         }
         if let limit = device.limits.maximumUnknownCount, unknownInARow > limit {
-            let text = "\(unknownInARow) frames in a row of elements that are not known here; the limit is \(limit)"
+            let text = "\(unknownInARow) frames of unknown elements in a row; the limit is \(limit)"
             owner.fail(.protocolViolation(text), shutdownText: text)
             return nil
         }
@@ -358,7 +358,7 @@ extension Receiver {
         let limit = device.limits.maximumValueByteCount
         if count > limit + Envelope.wholeByteCount + Envelope.streamByteCount {
             violate(
-                WireError(.valueTooLarge, "values that are still arriving have \(count) bytes; the limit is \(limit)"),
+                WireError(.valueTooLarge, "incomplete values have \(count) bytes; the limit is \(limit)"),
                 for: owner)
             return
         }

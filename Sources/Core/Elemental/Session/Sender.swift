@@ -208,7 +208,7 @@ extension Sender {
     private func write(_ datagram: UnsafeRawBufferPointer, to sink: DatagramSink) -> DatagramSocket.Outcome {
         guard let datagramProtection else { return sink.socket.write(datagram, to: sink.remote) }
         guard let sealed = datagramProtection.seal(datagram) else {
-            return .lost("the connection's key has sealed as many datagrams as it may")
+            return .lost("the connection's key has sealed its maximum of datagrams; connect again")
         }
         return sink.socket.write(sealed, to: sink.remote)
     }

@@ -41,19 +41,19 @@ extension Session {
         switch finding {
         case .handshakeTimedOut:
             guard !isReady else { return }
-            let text = "\(handshake.awaited) did not come within \(device.limits.handshakeTimeout)"
+            let text = "\(handshake.awaited) did not arrive within \(device.limits.handshakeTimeout)"
             fail(.timedOut(text), shutdownText: awaitsName ? "refused: \(text)" : nil)
         case .needsPing:
             sender.queue(.ping, repeatElement(0, count: MemoryLayout<UInt64>.size))
             flush()
         case .silent:
             let silence = device.limits.maximumSilence.map { "\($0)" } ?? ""
-            logger.debug("the other end is dead", metadata: ["device": "\(device.name)", "silence": "\(silence)"])
-            let text = "nothing came from the other end for \(silence), not even an answer to a ping"
+            logger.debug("the peer is dead", metadata: ["device": "\(device.name)", "silence": "\(silence)"])
+            let text = "the peer sent nothing for \(silence), not even an answer to a ping"
             breakOff(DisconnectReason(.timedOut(text)))
         case .stuck:
             let limit = device.limits.stuckTimeout.map { "\($0)" } ?? ""
-            fail(.timedOut("the other end took nothing for \(limit) of what was sent"))
+            fail(.timedOut("the peer accepted no data for \(limit)"))
         }
     }
 

@@ -13,7 +13,7 @@ extension Session {
     func receive(_ request: HistoryRequest) {
         receiver.counts.historyRequests += 1
         if receiver.counts.historyRequests > Self.maximumHistoryBurst {
-            let text = "more than \(Self.maximumHistoryBurst) requests for histories came at once"
+            let text = "more than \(Self.maximumHistoryBurst) history requests arrived at once"
             return fail(.protocolViolation(text), shutdownText: text)
         }
         if request.isCancelled {

@@ -158,7 +158,7 @@ extension Session {
             }
             updateDatagramState()
         } catch {
-            let text = "a secret for datagrams that is malformed, or a second one"
+            let text = "the secret for datagrams is malformed, or was sent twice"
             fail(.protocolViolation(text), shutdownText: text)
         }
     }
@@ -173,14 +173,14 @@ extension Session {
         if sender.datagramSink != nil, udpIdentifier != 0 {
             state =
                 datagramProtection?.isOpen == false
-                ? .unavailable("the keys of datagrams have not been exchanged yet")
+                ? .unavailable("the keys of datagrams are not exchanged yet; try again")
                 : .open(udpIdentifier: udpIdentifier)
         } else if udpIdentifier == 0, handshake.hasIdentifier || device.role == .client {
             state = .unavailable(
-                "no UDP identifier is left or the service has UDP disabled; a service has 254 for its devices")
+                "no UDP identifier is left (a service has 254), or the service has UDP disabled")
         } else if device.role == .client {
             state = .unavailable(
-                "the client has not said that it takes datagrams (an older ElementalController does not)")
+                "the client does not accept datagrams (an older ElementalController never does)")
         } else {
             state = .unavailable("no UDP socket could be opened for the service's address")
         }

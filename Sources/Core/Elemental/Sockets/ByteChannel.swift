@@ -93,7 +93,7 @@ final class ByteChannel {
     /// are replaced.
     static func reason(_ error: any Error) -> String {
         guard error is NIOSSLError || error is BoringSSLError else { return NetworkFailure(error).reason }
-        return "what arrived cannot be decrypted: it was changed on the way, or the other end has a fault"
+        return "the received bytes cannot be decrypted: they were changed on the way, or the peer is faulty"
     }
 
     func closeOutput() { context?.closeBehindWrites(mode: .output) }

@@ -32,7 +32,7 @@ final class PositionTracker: @unchecked Sendable {
                 names[id] = Name(key: key, element: channel.element.name)
             case .value(let channel, _, _, _, let position?):
                 guard let name = names[channel] else { continue }
-                if positions[name]?.channel != channel {
+                if positions[name] == nil {
                     // The check value is 0, since the value before may be unknown.
                     let before = HistoryPosition(life: position.life, number: position.number &- 1, check: 0)
                     beginnings[name] = (channel, before)

@@ -43,7 +43,7 @@ struct RecordQueue {
     private var entries: [Entry] = []
     private(set) var byteCount = 0
     /// Lost values that are not reported in an event yet.
-    private var untold = 0
+    private var unreportedCount = 0
     private(set) var valueCount = 0
     private(set) var lostCount = 0
 
@@ -73,9 +73,9 @@ struct RecordQueue {
 
     /// Appends an event with the number of missing values, before the entry that follows them.
     private mutating func tellLost(at time: UInt64) {
-        guard untold > 0 else { return }
-        append(.event(RecordedEvent(kind: .lost, count: untold), time: time), Self.entryByteCount)
-        untold = 0
+        guard unreportedCount > 0 else { return }
+        append(.event(RecordedEvent(kind: .lost, count: unreportedCount), time: time), Self.entryByteCount)
+        unreportedCount = 0
     }
 
     /// - Parameters:
@@ -116,7 +116,7 @@ struct RecordQueue {
 
     /// Counts a value or event for which there is no room.
     private mutating func lose() {
-        untold += 1
+        unreportedCount += 1
         lostCount += 1
     }
 

@@ -62,12 +62,15 @@ struct MergedHistories {
         return .value(RecordedItem(time: .nanoseconds(microseconds &* 1000), content: .value(recorded)))
     }
 
-    /// The value's time of day by the first reading of the service's clock, as long as that is true: by readings in turn, a
-    /// value could come before one that was measured a few microseconds earlier.
+    /// The value's time of day by one reading of the service's clock for all values with which it agrees: by several
+    /// readings, a value could come before one that was measured a few microseconds earlier.
     private mutating func seconds(_ value: HistoryValue<ElementValue>, of source: Source) -> Double? {
-        guard let time = value.serviceTime else { return nil }
-        let newest = source.device.clockReading
-        if let newest, clocks[source.service]?.agrees(with: newest) != true { clocks[source.service] = newest }
-        return clocks[source.service]?.seconds(at: time) ?? value.time?.secondsHere
+        guard let time = value.serviceTime, let received = value.time else { return nil }
+        if let clock = clocks[source.service], clock.agrees(with: received, at: time) { return clock.seconds(at: time) }
+        guard let clock = source.device.clockReading, clock.agrees(with: received, at: time) else {
+            return received.secondsHere
+        }
+        clocks[source.service] = clock
+        return clock.seconds(at: time)
     }
 }

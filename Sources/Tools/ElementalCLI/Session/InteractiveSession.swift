@@ -140,7 +140,7 @@ extension ConsoleEvent where Self == Notice {
             ("rejected", statistics.messagesRejected, "values out of range or not allowed"),
             ("outdated", statistics.messagesOutdated, "values that came after newer ones"),
             ("overrun", statistics.messagesOverrun, "values that came faster than they were taken"),
-            ("forged", statistics.datagramsForged, "datagrams that the other end did not send, or that came again"),
+            ("forged", statistics.datagramsForged, "datagrams that the peer did not send, or that came again"),
             ("datagramErrors", statistics.datagramErrors, "reports that a datagram did not arrive"),
         ]
         for (name, count, meaning) in problems where count > 0 {

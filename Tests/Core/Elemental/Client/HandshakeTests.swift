@@ -44,7 +44,7 @@ struct HandshakeTests {
         #expect(handshake.awaited == "the service's hello")
         #expect(word(receive(.hello, Self.hello, &handshake)) == "hello ping")
         #expect(handshake.hasHello)
-        #expect(handshake.awaited == "the service's element list")
+        #expect(handshake.awaited == "the service's catalogue")
         #expect(word(receive(.catalogue, Lamp.all.wireBytes, &handshake)) == "catalogue \(Lamp.all.count)")
         #expect(handshake.hasCatalogue)
         #expect(word(receive(.shutdown, Array("off".utf8), &handshake)) == "shut down off")

@@ -55,7 +55,7 @@ struct ClockExchangeTests {
         #expect(client.anchor(at: 0) == 1_700_000_000_000_000_000)
     }
 
-    @Test("two readings agree if both can be true, and each keeps the distances of times")
+    @Test("a reading agrees with times of another one if both can be true, and each keeps the distances of times")
     func readings() throws {
         /// Of a clock that is so many nanoseconds ahead, by one exchange in which a message took `there` and the other `back`.
         func reading(ahead: Int64, there: Int64 = 100, back: Int64 = 100) throws -> ClockReading {
@@ -72,9 +72,12 @@ struct ClockExchangeTests {
         let (now, second) = ((MachineClock.time + hour) / 1000, 1_000_000 as Int64)
         // They differ by 2 ms, which is as much as each may be wrong.
         #expect(abs(one.seconds(at: now) - other.seconds(at: now) - 0.002) < 0.0001)
-        #expect(one.agrees(with: other) && other.agrees(with: one))
+        func received(_ reading: ClockReading) -> ReceivedTime {
+            ReceivedTime(time: .now, error: .milliseconds(1), secondsSince1970: reading.seconds(at: now))
+        }
+        #expect(one.agrees(with: received(other), at: now) && other.agrees(with: received(one), at: now))
         #expect(abs(one.seconds(at: now + second) - one.seconds(at: now) - 1) < 0.0001)
-        #expect(!one.agrees(with: try reading(ahead: hour / 2)))
+        #expect(!one.agrees(with: received(try reading(ahead: hour / 2)), at: now))
     }
 
     @Test("only the answer to the last request counts, once")

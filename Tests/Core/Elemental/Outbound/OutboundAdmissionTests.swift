@@ -35,7 +35,7 @@ struct OutboundAdmissionTests {
         Case("while it reconnects", Fixture.plain, .notConnected, "is reconnecting") {
             $0.close(Fixture.reason, willReconnect: true)
         },
-        Case("while it closes", Fixture.plain, .notConnected, "has ended: closed by the other end") {
+        Case("while it closes", Fixture.plain, .notConnected, "has ended: closed by the peer") {
             $0.close(Fixture.reason, willReconnect: false)
         },
         Case("latest while it closes", Fixture.latest, .notConnected, "has ended") {
@@ -147,7 +147,7 @@ struct OutboundAdmissionTests {
             Issue.record("it was queued")
         } catch {
             let message = error.error(for: nil, length: 1, to: "peer").message
-            #expect(message == "a ping travels over UDP, which this connection does not have: switched off")
+            #expect(message == "a ping uses UDP, which this connection does not have: switched off")
         }
     }
 }

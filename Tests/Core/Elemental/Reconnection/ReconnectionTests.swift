@@ -86,7 +86,7 @@ struct ReconnectionTests {
             await device.close()
             var told: [DeviceEvent] = []
             for await event in events { told.append(event) }
-            #expect(Reconnecting.words(told) == ["over: closed by the other end"])
+            #expect(Reconnecting.words(told) == ["over: closed by the peer"])
             #expect(await errorCode { try await client.reconnect() } == .invalidState)
         }
     }

@@ -78,7 +78,7 @@ struct PolicyTests {
             let client = try RawSocket.connect(to: port)
             try client.write(sent + WireVectors.recorded.tcpEchoes.flatMap(\.bytes))
             client.closeOutput()
-            let text = "refused: this service wants paired clients: elemental pair HOST:PORT"
+            let text = "refused: this service requires pairing; pair this client: elemental pair HOST:PORT"
             #expect(try await client.readToEnd() == frame(-3, Array(text.utf8)))
             try RawSocket.datagram().send(
                 datagram: WireVectors.bytes(WireVectors.recorded.udpDatagram.datagram), to: port)

@@ -11,7 +11,7 @@ import Testing
 /// What datagrams do that the peer did not send: at the channels' handlers, with a manual clock.
 struct UnprovenDatagramTests {
     private static let name = frame(-2, Array("h".utf8))
-    private static let silence = "nothing came from the other end for 90.0 seconds, not even an answer to a ping"
+    private static let silence = "the peer sent nothing for 90.0 seconds, not even an answer to a ping"
 
     /// Both ends' protection of an encrypted connection.
     private struct Protections {

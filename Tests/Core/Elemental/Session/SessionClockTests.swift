@@ -76,7 +76,7 @@ struct SessionClockTests {
         #expect(peer.isOpen && reasons.all.isEmpty)
         service.wait(0.001)
         #expect(!peer.isOpen)
-        let text = "nothing came from the other end for 90.0 seconds, not even an answer to a ping"
+        let text = "the peer sent nothing for 90.0 seconds, not even an answer to a ping"
         #expect(reasons.all.map(\.kind) == [.timedOut(text)])
     }
 
@@ -115,7 +115,7 @@ struct SessionClockTests {
             ([], "the service's UDP identifier"), (identifier, "the service's hello"),
             // Too short.
             (identifier + [0xfc, 1, 0, 0, 0, 1], "the service's hello"),
-            (identifier + hello([.catalogue]), "the service's element list"),
+            (identifier + hello([.catalogue]), "the service's catalogue"),
         ] as [([UInt8], String)])
     func aTimeOutSaysWhichPartOfTheHandshakeIsMissing(_ said: [UInt8], _ missing: String) throws {
         let loop = EmbeddedEventLoop()
@@ -132,6 +132,6 @@ struct SessionClockTests {
         loop.advanceTime(by: .milliseconds(9999))
         #expect(owner.reason == nil)
         loop.advanceTime(by: .milliseconds(1))
-        #expect(owner.reason?.kind == .timedOut("\(missing) did not come within 10.0 seconds"))
+        #expect(owner.reason?.kind == .timedOut("\(missing) did not arrive within 10.0 seconds"))
     }
 }

@@ -25,7 +25,7 @@ struct InvalidCatalogueTests {
             socket.closeOutput()
             try await child.expectExit(1)
             let told = child.lines(of: .error).joined(separator: " ")
-            for word in Self.invalid[index].words + ["the service's element list is invalid", "--element"] {
+            for word in Self.invalid[index].words + ["the service's catalogue is invalid", "--element"] {
                 #expect(told.contains(word), "\(told)")
             }
         }
@@ -60,7 +60,7 @@ struct InvalidCatalogueTests {
                         let status = try await child.waitForExit()
                         #expect(status == .exited(expected), "\(child.transcript)")
                         let told = child.lines(of: .error).joined(separator: " ")
-                        #expect(told.contains("the service's element list is invalid") == (expected == 1), "\(told)")
+                        #expect(told.contains("the service's catalogue is invalid") == (expected == 1), "\(told)")
                         _ = socket
                     }
                 }

@@ -5,7 +5,7 @@ internal import Support
 /// are combined into the next round.
 ///
 /// It belongs to its event loop.
-package final class Rounds {
+package final class RateLimitedTask {
     package typealias Instant = ContinuousClock.Instant
 
     /// Called for each round. It may request the next one.

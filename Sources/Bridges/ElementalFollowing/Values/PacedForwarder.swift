@@ -3,7 +3,7 @@ internal import NIOPosix
 internal import Support
 
 /// Forwards the values of one direction, one at a time, limited by the interval per element.
-package final class Courier: Sendable {
+package final class PacedForwarder: Sendable {
     package enum Delivery {
         case done
         /// The receiver is away; keep the value until it returns.

@@ -6,7 +6,7 @@ extension ElementCatalogue {
     ///
     /// Readings with a unit come first, then switches and choices, other readings, numbers that can be set, and texts.
     /// Vectors and data are too long for a line, and an element that cannot be read has no value.
-    var telling: [ElementDefinition] {
+    var summary: [ElementDefinition] {
         let ranked = compactMap { element in element.rank.map { (rank: $0, element: element) } }
         let stop = first { $0.kind == .urgent && $0.access.contains(.read) }
         return [stop].compactMap(\.self) + ranked.sorted { $0.rank < $1.rank }.prefix(6).map(\.element)
