@@ -79,6 +79,8 @@ final class Record: Sendable {
 func testOptions(_ change: (inout MQTTOptions) -> Void = { _ in }) -> MQTTOptions {
     var options = MQTTOptions()
     options.reconnection = EndlessDelays(every: .milliseconds(20))
+    // Scripted brokers answer no pings.
+    options.keepAlive = Patience.wait * 9
     change(&options)
     return options
 }

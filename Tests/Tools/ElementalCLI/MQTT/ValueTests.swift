@@ -184,6 +184,7 @@ struct ValueTests {
             for (topic, payload, value) in [("arm", "1,2,3", "[1.0,2.0,3.0]"), ("arm/1", "7", "[1.0,7.0,3.0]")] {
                 try await bed.set(topic, payload)
                 try await bed.watch.wait(for: bed.device("arm"), toBe: value)
+                try await bed.service.nextEvent("value")
             }
             #expect(bed.service.events("value").count == 2, "\(bed.service.transcript)")
         }
