@@ -266,8 +266,8 @@ final class World: @unchecked Sendable {
         check(service.devices.isEmpty, "\(service.devices) are there after all have gone")
         check(connectedCount == disconnectedCount, "\(connectedCount) connected, \(disconnectedCount) disconnected")
         check(
-            server.gatheredByteCount == 0,
-            "\(server.gatheredByteCount) bytes of values that are gone are in the account")
+            server.incompleteByteCount == 0,
+            "\(server.incompleteByteCount) bytes of values that are gone are in the account")
     }
 
     private static let pauses: [TimeAmount] = [

@@ -14,7 +14,7 @@ final class ClientConnection: SessionOwner {
     private let endpoint: ServiceEndpoint
     private let expectsHello: Bool
     private var session: Session?
-    private var gatheredByteCount = 0
+    private var incompleteByteCount = 0
     /// The channel while TLS or admission is in progress.
     private var opening: (any Channel)?
     private var isAbandoned = false
@@ -113,15 +113,15 @@ final class ClientConnection: SessionOwner {
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
 
     /// A connection's own limits bound its memory; a shared budget bounds that of several.
-    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
-        gatheredByteCount += byteCount
-        guard let memory = connector.options.memory, !memory.note(byteCount, own: gatheredByteCount),
+    func session(_ session: Session, incompleteByteCountChanged byteCount: Int) -> IncompleteExcess? {
+        incompleteByteCount += byteCount
+        guard let memory = connector.options.memory, !memory.note(byteCount, own: incompleteByteCount),
             byteCount > 0
         else { return nil }
         return .leaveOut
     }
 
-    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {
+    func session(_ session: Session, discardedIncomplete element: ElementDefinition, byteCount: Int) {
         connector.options.onLeftOut?(element, byteCount)
     }
 
@@ -133,8 +133,8 @@ final class ClientConnection: SessionOwner {
 
     func sessionEnded(_ session: Session, _ reason: DisconnectReason) {
         self.session = nil
-        _ = connector.options.memory?.note(-gatheredByteCount, own: 0)
-        gatheredByteCount = 0
+        _ = connector.options.memory?.note(-incompleteByteCount, own: 0)
+        incompleteByteCount = 0
         session.sender.datagramSink?.socket.close()
         manager.connectionEnded(self, reason, peer: session.device.description)
     }

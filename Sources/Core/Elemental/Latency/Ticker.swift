@@ -69,7 +69,7 @@ final class TickerQueue {
     /// The minimum time that the loop has for its sockets between calls. Only tests change it.
     var leastGap = TimeAmount.microseconds(20)
     /// The number of timers in a row that left only ``leastGap``.
-    private var hurriedCount = 0
+    private var shortGapCount = 0
 
     private init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
 
@@ -104,13 +104,13 @@ final class TickerQueue {
         let now = NIODeadline.now()
         let isWoken = sleepless != nil && firstDue - Self.lead > now
         // More timers in a row than tickers that are due at about the same time would cause.
-        let isOverloaded = hurriedCount > 2 * tickers.count
+        let isOverloaded = shortGapCount > 2 * tickers.count
         let time = isWoken ? firstDue - Self.lead : max(firstDue, now + (isOverloaded ? Self.longGap : leastGap))
         if let timer {
             if timer.time <= time { return }
             timer.task.cancel()
         }
-        hurriedCount = firstDue > now + leastGap || isOverloaded ? 0 : hurriedCount + 1
+        shortGapCount = firstDue > now + leastGap || isOverloaded ? 0 : shortGapCount + 1
         let task = eventLoop.assumeIsolated().scheduleTask(deadline: time) { [self] in
             timer = nil
             let now = NIODeadline.now()

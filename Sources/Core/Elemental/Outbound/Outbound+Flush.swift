@@ -4,7 +4,7 @@ import Synchronization
 
 /// Decides what is written next, and when. The owner writes on one thread, while others queue values.
 extension Outbound {
-    private static var pouringMessageCount: Int { 256 }
+    private static var batchingThreshold: Int { 256 }
 
     /// - Returns: the connection to wake, if needed.
     @inline(__always)
@@ -37,7 +37,7 @@ extension Outbound {
             isPieceNext = false
             return step(pieces?.takeSegment())
         }
-        if written >= Self.pouringMessageCount, stream.byteCount < gatheringByteCount, !hasPieces {
+        if written >= Self.batchingThreshold, stream.byteCount < gatheringByteCount, !hasPieces {
             stream.flush = .gathering
             return .gather
         }

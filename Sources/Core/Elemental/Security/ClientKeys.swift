@@ -72,7 +72,7 @@ final class ClientKeys: Sendable {
                 watch.value?.stop()
                 watch.value = nil
             } else if let watch = watch.value {
-                watch.lookSoon()
+                watch.readSoon()
             } else {
                 watch.value = StoreWatch(
                     on: watch.eventLoop,

@@ -9,7 +9,7 @@ protocol ServiceGateOwner: AnyObject {
     /// - Parameter client: `nil` if the connection is not encrypted.
     func begin(_ channel: any Channel, for client: AuthorisedClient?) throws
     var admitsPlainClients: Bool { get }
-    func gateReports(_ event: PairingEvent)
+    func gateReported(_ event: PairingEvent)
 }
 
 /// Holds the connections of a service that offers encryption until their peers are known. On the service's event loop.
@@ -89,10 +89,10 @@ final class ServiceGate {
         let storing = trust.update { try $0.pin(trusted, own: own) }.assumeIsolated()
         storing.whenComplete { [self] result in
             switch result {
-            case .success: owner?.gateReports(.paired(trusted))
+            case .success: owner?.gateReported(.paired(trusted))
             case .failure(let error):
                 let text = "'\(trusted.name)' is not paired, because it cannot be stored: \(error)"
-                owner?.gateReports(.failed(trusted, ElementalError(.notPaired, text)))
+                owner?.gateReported(.failed(trusted, ElementalError(.notPaired, text)))
             }
         }
         return storing.nonisolated()
@@ -113,7 +113,7 @@ final class ServiceGate {
         let secret = window.open(kind, for: duration, role: role, at: .now)
         reportedWindow = window.state?.number
         let left = window.state.map { $0.deadline - .now } ?? duration
-        owner?.gateReports(.opened(secret, for: left, role: role))
+        owner?.gateReported(.opened(secret, for: left, role: role))
         windowChanged()
     }
 
@@ -131,7 +131,7 @@ final class ServiceGate {
         if window.state?.number != reportedWindow {
             reportedWindow = window.state?.number
             isOpenedByAdmin = reportedWindow != nil
-            owner?.gateReports(isOpenedByAdmin ? .openedByAdmin : .closed)
+            owner?.gateReported(isOpenedByAdmin ? .openedByAdmin : .closed)
         }
         windowTimer?.cancel()
         guard let change = window.nextChange else { return isOpenedByAdmin }

@@ -53,7 +53,7 @@ final class StoreWatch<Contents: Sendable> {
         guard let bootstrap = NIOPipeBootstrap(validatingGroup: eventLoop), let changes = DirectoryChanges(),
             let descriptor = changes.duplicate()
         else { return }
-        let handler = NIOLoopBound(ChangeHandler { [weak self] in self?.lookSoon() }, eventLoop: eventLoop)
+        let handler = NIOLoopBound(ChangeHandler { [weak self] in self?.readSoon() }, eventLoop: eventLoop)
         bootstrap
             // The system delivers whole reports only, and each may contain a file's name.
             .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: 4096))
@@ -68,14 +68,14 @@ final class StoreWatch<Contents: Sendable> {
                     // Without reports, the files are read once per `interval` again.
                     channel.closeFuture.assumeIsolated().whenComplete { [weak self] _ in
                         self?.changes = nil
-                        self?.lookSoon()
+                        self?.readSoon()
                     }
                 case .failure: close(descriptor)
                 }
             }
     }
 
-    func lookSoon() {
+    func readSoon() {
         guard !hasStopped else { return }
         if isReading {
             hasChanged = true

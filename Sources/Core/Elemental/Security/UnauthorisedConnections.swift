@@ -13,7 +13,7 @@ struct UnauthorisedConnections: Sendable {
     struct Bounds: Sendable {
         var perHost: Int
         var perNetwork: Int
-        var inAll: Int
+        var total: Int
         /// For a host where a device was authorised.
         var perReservedHost: Int
 
@@ -22,17 +22,17 @@ struct UnauthorisedConnections: Sendable {
             case .reservedHost: perReservedHost
             case .host: perHost
             case .network: perNetwork
-            case .all: inAll
+            case .all: total
             }
         }
     }
 
-    static let connections = Bounds(perHost: 8, perNetwork: 32, inAll: 64, perReservedHost: 8)
+    static let connections = Bounds(perHost: 8, perNetwork: 32, total: 64, perReservedHost: 8)
     /// For connections that end without a session. Beyond this rate a flood is closed where it is accepted, before it
     /// costs the service's loop anything.
-    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, inAll: 200, perReservedHost: 20)
+    static let wastedPerSecond = Bounds(perHost: 20, perNetwork: 80, total: 200, perReservedHost: 20)
     /// A script on a host where a device was authorised may connect for every value.
-    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, inAll: 50, perReservedHost: 50)
+    static let handshakesPerSecond = Bounds(perHost: 5, perNetwork: 20, total: 50, perReservedHost: 50)
     /// How long a host is remembered after one of its devices was authorised.
     static let reservationTime = TimeAmount.hours(1)
     static let maximumReservationCount = 1024

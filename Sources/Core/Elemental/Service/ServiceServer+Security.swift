@@ -16,7 +16,7 @@ extension ServiceServer: ServiceGateOwner {
 
     var admitsPlainClients: Bool { service.policy.admits(.plain) }
 
-    func gateReports(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
+    func gateReported(_ event: PairingEvent) { service.events.emit(.pairing(event)) }
 
     func trustChanged(_ change: TrustWatch.Change) {
         switch change {

@@ -26,7 +26,7 @@ final class ServiceServer: SessionOwner {
     private var refused: Set<ObjectIdentifier> = []
     /// The handler of the newest server channel.
     var acceptPause: NIOLoopBound<AcceptPauseHandler>?
-    private(set) var gatheredByteCount = 0
+    private(set) var incompleteByteCount = 0
     private var datagramSocket: DatagramSocket?
     private(set) var gate: ServiceGate?
     private let metrics: MetricsAccount?
@@ -164,16 +164,16 @@ final class ServiceServer: SessionOwner {
         if session.isReady { service.greet(session.device) }
     }
 
-    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? {
-        gatheredByteCount += byteCount
+    func session(_ session: Session, incompleteByteCountChanged byteCount: Int) -> IncompleteExcess? {
+        incompleteByteCount += byteCount
         let limit = configuration.maximumIncompleteByteCount
-        guard byteCount > 0, gatheredByteCount > limit else { return nil }
+        guard byteCount > 0, incompleteByteCount > limit else { return nil }
         return .end(
             "incomplete values of all connections exceed the service's maximum of \(limit) bytes; "
                 + "try again later")
     }
 
-    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {}
+    func session(_ session: Session, discardedIncomplete element: ElementDefinition, byteCount: Int) {}
 
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {
         // Other clients may set this element.
@@ -197,7 +197,7 @@ final class ServiceServer: SessionOwner {
             resumeAccepting()
         }
         refused.remove(ObjectIdentifier(session))
-        gatheredByteCount -= session.receiver.gatheredByteCount
+        incompleteByteCount -= session.receiver.incompleteByteCount
         guard sessions.removeValue(forKey: ObjectIdentifier(session)) != nil else { return }
         if evicted.remove(ObjectIdentifier(session)) == nil { releasePlace(of: session) }
         let wasReady = service.devices.withLock { devices in

@@ -11,14 +11,14 @@ protocol ReceiverOwner: AnyObject {
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
     /// The incomplete values hold this many bytes more than before; negative if they hold fewer. Returns the consequence
     /// if they hold too many.
-    func gathers(_ byteCount: Int) -> GatheringExcess?
+    func incompleteByteCountChanged(_ byteCount: Int) -> IncompleteExcess?
     /// An incomplete value of this length was discarded.
-    func leavesOut(_ element: ElementDefinition, byteCount: Int)
+    func discardedIncomplete(_ element: ElementDefinition, byteCount: Int)
     /// Ends the connection because of what was received.
     func fail(_ kind: DisconnectReason.Kind, shutdownText: String?)
 }
 
-enum GatheringExcess {
+enum IncompleteExcess {
     case leaveOut
     case end(String)
 }
@@ -31,7 +31,7 @@ final class Receiver {
     // Checked for every value, so stored here rather than in the owner.
     var isReady = false
     /// Whether the peer has sent a hello, so that an empty value is valid.
-    var takesEmptyValues = false
+    var acceptsEmptyValues = false
     private var isReceiving = false
     /// Whether delivery has stopped for good.
     private(set) var isOver = false
@@ -43,7 +43,7 @@ final class Receiver {
     private(set) var pieces: PieceAssembler?
     var lastBatchTime: NIODeadline?
     /// Bytes held by incomplete values, as last reported to the owner.
-    private(set) var gatheredByteCount = 0
+    private(set) var incompleteByteCount = 0
 
     private let device: ElementalDevice
     /// The device's newest values. Unmanaged, since they are accessed for every value; ``device`` keeps them alive.
@@ -171,7 +171,7 @@ final class Receiver {
             // Nothing of a long value was buffered.
             return reject(id, .notAllowed, for: owner)
         }
-        guard !value.bytes.isEmpty || takesEmptyValues else { return noteMalformed() }
+        guard !value.bytes.isEmpty || acceptsEmptyValues else { return noteMalformed() }
         guard rule.pointee.allows(value.bytes) else { return reject(id, .outOfRange, for: owner) }
         if isSpecial, rule.pointee.hasChoices, !table.isChoice(id, value.bytes) {
             return reject(id, .notAChoice, for: owner)
@@ -347,13 +347,13 @@ extension Receiver {
 
     private func watchGathered(for owner: any ReceiverOwner) {
         let count = gatheredNow
-        if count != gatheredByteCount { noteGathered(count, for: owner) }
+        if count != incompleteByteCount { noteGathered(count, for: owner) }
         if isOver { discardGathered(for: owner) }
     }
 
     private func noteGathered(_ count: Int, for owner: any ReceiverOwner) {
-        let excess = owner.gathers(count - gatheredByteCount)
-        gatheredByteCount = count
+        let excess = owner.incompleteByteCountChanged(count - incompleteByteCount)
+        incompleteByteCount = count
         guard !isOver else { return }
         let limit = device.limits.maximumValueByteCount
         if count > limit + Envelope.wholeByteCount + Envelope.streamByteCount {
@@ -379,16 +379,16 @@ extension Receiver {
         for value in dropped {
             timesAhead[value.id] = nil
             guard let element = table.catalogue[id: value.id] else { continue }
-            owner.leavesOut(element, byteCount: value.length)
+            owner.discardedIncomplete(element, byteCount: value.length)
         }
     }
 
     /// Stops counting a complete value as incomplete: from now on it counts where it is kept.
     @inline(never)
     private func handOver(_ byteCount: Int, for owner: any ReceiverOwner) {
-        let count = max(0, gatheredByteCount - byteCount)
-        _ = owner.gathers(count - gatheredByteCount)
-        gatheredByteCount = count
+        let count = max(0, incompleteByteCount - byteCount)
+        _ = owner.incompleteByteCountChanged(count - incompleteByteCount)
+        incompleteByteCount = count
     }
 
     private func discardGathered(for owner: any ReceiverOwner) {

@@ -68,12 +68,12 @@ extension Session {
         // When the session ends, the histories forget it.
         let session = NIOLoopBound(self, eventLoop: device.eventLoop)
         return histories.answer(request, element, for: ObjectIdentifier(self)) {
-            session.eventLoop.execute { session.value.stopFollowing(element.id) }
+            session.eventLoop.execute { session.value.answerFollowers(element.id) }
         }
     }
 
     /// The element has a new value: answers the requests that wait for it.
-    private func stopFollowing(_ element: Int8) {
+    private func answerFollowers(_ element: Int8) {
         historyRequests += historyFollowers.filter { $0.element == element }
         historyFollowers.removeAll { $0.element == element }
         takeHistoryTurn()

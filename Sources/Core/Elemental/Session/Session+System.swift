@@ -20,7 +20,7 @@ extension Session {
             if let refusal = owner?.session(self, refuses: name) { return refuse(refusal) }
             if !isReady, let hello = device.hello { answer(hello) }
         case .hello(let hello):
-            receiver.takesEmptyValues = true
+            receiver.acceptsEmptyValues = true
             device.state.withLock { $0.identity.hello = hello }
             device.outbound.withLock { outbound in
                 outbound.peer.emptyValues = hello.features.contains(.emptyValues)

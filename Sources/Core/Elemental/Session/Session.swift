@@ -259,9 +259,11 @@ extension Session: ReceiverOwner {
 
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason) { owner?.session(self, refuses: id, reason) }
 
-    func gathers(_ byteCount: Int) -> GatheringExcess? { owner?.session(self, gathers: byteCount) }
-    func leavesOut(_ element: ElementDefinition, byteCount: Int) {
-        owner?.session(self, leavesOut: element, byteCount: byteCount)
+    func incompleteByteCountChanged(_ byteCount: Int) -> IncompleteExcess? {
+        owner?.session(self, incompleteByteCountChanged: byteCount)
+    }
+    func discardedIncomplete(_ element: ElementDefinition, byteCount: Int) {
+        owner?.session(self, discardedIncomplete: element, byteCount: byteCount)
     }
 }
 
@@ -277,8 +279,8 @@ protocol SessionOwner: AnyObject {
     func session(_ session: Session, refuses name: String) -> String?
     func session(_ session: Session, received hello: Hello)
     /// Returns the consequence if the incomplete values of the connection, now this many bytes more, hold too many.
-    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess?
-    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int)
+    func session(_ session: Session, incompleteByteCountChanged byteCount: Int) -> IncompleteExcess?
+    func session(_ session: Session, discardedIncomplete element: ElementDefinition, byteCount: Int)
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason)
     func sessionIsReady(_ session: Session)
     /// Returns whether a replacement connection will follow.

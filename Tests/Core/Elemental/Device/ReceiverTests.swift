@@ -13,7 +13,7 @@ struct ReceiverTests {
         var told: [String] = []
         private(set) var reason: DisconnectReason?
         weak var receiver: Receiver?
-        var excess: GatheringExcess?
+        var excess: IncompleteExcess?
 
         func receiveEarlyValue() { told.append("early") }
         func receiveSystem(_ id: Int8, _ value: UnsafeRawBufferPointer, over transport: Transport) {
@@ -21,11 +21,11 @@ struct ReceiverTests {
         }
         func noteTaken(_ byteCount: Int) { told.append("taken \(byteCount)") }
         func refuse(_ id: Int8, _ reason: ValueRefusal.Reason) { told.append("refused \(id)") }
-        func gathers(_ byteCount: Int) -> GatheringExcess? {
-            told.append("gathers \(byteCount)")
+        func incompleteByteCountChanged(_ byteCount: Int) -> IncompleteExcess? {
+            told.append("incompleteByteCountChanged \(byteCount)")
             return byteCount > 0 ? excess : nil
         }
-        func leavesOut(_ element: ElementDefinition, byteCount: Int) {
+        func discardedIncomplete(_ element: ElementDefinition, byteCount: Int) {
             told.append("leaves out \(byteCount) of \(element.name)")
         }
         func fail(_ kind: DisconnectReason.Kind, shutdownText: String?) {
@@ -72,8 +72,9 @@ struct ReceiverTests {
                     receiver.receive(ByteBuffer(bytes: part), for: owner)
                 }
                 #expect(values.all == ["Label on", "Level 1", "Label off"])
-                #expect(owner.told.filter { !$0.hasPrefix("gathers") } == ["system -7 over tcp: [1, 2]"])
-                #expect(receiver.gatheredByteCount == 0)
+                #expect(
+                    owner.told.filter { !$0.hasPrefix("incompleteByteCountChanged") } == ["system -7 over tcp: [1, 2]"])
+                #expect(receiver.incompleteByteCount == 0)
                 #expect(receiver.counts.bytesReceived == bytes.count)
                 #expect(receiver.finishBatch(for: owner) == nil)
                 #expect(receiver.counts.messagesReceived == 0)
@@ -158,11 +159,11 @@ struct ReceiverTests {
     func whatComesAfterTheEndIsDropped() async throws {
         try await withReceiver { receiver, owner, values in
             receiver.receive(ByteBuffer(bytes: frame(4, [1, 2, 3]).dropLast()), for: owner)
-            #expect(receiver.gatheredByteCount > 0)
+            #expect(receiver.incompleteByteCount > 0)
             receiver.stop()
             receiver.receive(ByteBuffer(bytes: [3] + frame(5, [1, 0, 0, 0])), for: owner)
             #expect(values.all.isEmpty)
-            #expect(receiver.gatheredByteCount == 0)
+            #expect(receiver.incompleteByteCount == 0)
         }
     }
 
@@ -180,7 +181,7 @@ struct ReceiverTests {
             owner.excess = .end("no memory")
             receiver.receive(ByteBuffer(bytes: [4, 100, 0, 0, 0, 1, 2]), for: owner)
             #expect(owner.told.contains("fails: limitReached"))
-            #expect(receiver.gatheredByteCount == 0)
+            #expect(receiver.incompleteByteCount == 0)
         }
     }
 
@@ -191,7 +192,7 @@ struct ReceiverTests {
             owner.excess = .leaveOut
             piece(at: 0).withUnsafeBytes { receiver.receivePiece($0, for: owner) }
             receiver.receive(ByteBuffer(bytes: [4, 3, 0, 0, 0, 1, 2]), for: owner)
-            #expect(receiver.gatheredByteCount == 5)
+            #expect(receiver.incompleteByteCount == 5)
             piece(at: 2).withUnsafeBytes { receiver.receivePiece($0, for: owner) }
             receiver.receive(ByteBuffer(bytes: [3] + frame(3, Array("on".utf8))), for: owner)
             let left = owner.told.filter { $0.hasPrefix("leaves") }
@@ -199,7 +200,7 @@ struct ReceiverTests {
             #expect(values.all == ["Label on"])
             #expect(owner.reason == nil)
             #expect(receiver.counts.messagesRejected == 2)
-            #expect(receiver.gatheredByteCount == 0)
+            #expect(receiver.incompleteByteCount == 0)
         }
     }
 

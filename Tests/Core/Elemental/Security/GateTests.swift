@@ -44,7 +44,7 @@ struct GateTests {
             try channel.pipeline.syncOperations.addHandler(heard)
         }
 
-        func gateReports(_ event: PairingEvent) {}
+        func gateReported(_ event: PairingEvent) {}
 
         /// Accepts a connection, as the listener does.
         ///

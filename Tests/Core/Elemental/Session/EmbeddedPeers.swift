@@ -88,8 +88,8 @@ final class EmbeddedOwner: SessionOwner {
     func sessionOpened(_ session: Session) {}
     func session(_ session: Session, refuses name: String) -> String? { nil }
     func session(_ session: Session, received hello: Hello) {}
-    func session(_ session: Session, gathers byteCount: Int) -> GatheringExcess? { nil }
-    func session(_ session: Session, leavesOut element: ElementDefinition, byteCount: Int) {}
+    func session(_ session: Session, incompleteByteCountChanged byteCount: Int) -> IncompleteExcess? { nil }
+    func session(_ session: Session, discardedIncomplete element: ElementDefinition, byteCount: Int) {}
     func session(_ session: Session, refuses id: Int8, _ reason: ValueRefusal.Reason) {}
     func sessionIsReady(_ session: Session) {}
     func sessionIsClosing(_ session: Session, _ reason: DisconnectReason) -> Bool { false }

@@ -190,9 +190,9 @@ final class HostilePeer {
         let limits = device.limits
         let most = limits.maximumValueByteCount + Envelope.wholeByteCount + Envelope.streamByteCount
         let receiver = session.receiver
-        check(receiver.gatheredByteCount <= most, "\(receiver.gatheredByteCount) bytes of incomplete values are kept")
+        check(receiver.incompleteByteCount <= most, "\(receiver.incompleteByteCount) bytes of incomplete values are kept")
         check(
-            receiver.gatheredNow == receiver.gatheredByteCount,
+            receiver.gatheredNow == receiver.incompleteByteCount,
             "incomplete values are kept that are in no account")
         // Frames of the system's own have no limit, but there are few: a hello, a catalogue, pongs that had room.
         let slack = SessionElements.all.wireBytes.count + 2 * limits.maximumValueByteCount

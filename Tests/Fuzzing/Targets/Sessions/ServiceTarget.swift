@@ -70,8 +70,8 @@ enum ServiceTarget: FuzzTarget {
         check(values.count(of: peer.device) == received, "\(values.count(of: peer.device)) of \(received) values told")
         check(identifier == 0 || server.udpIdentifiers[identifier] == nil, "the identifier was not given back")
         check(
-            server.gatheredByteCount == 0,
-            "\(server.gatheredByteCount) bytes of a value that is gone are in the account")
+            server.incompleteByteCount == 0,
+            "\(server.incompleteByteCount) bytes of a value that is gone are in the account")
         check(service.devices == [bystanderDevice], "the device is still there")
         _ = try? bystander.finish(acceptAlreadyClosed: true)
     }
