@@ -1,15 +1,16 @@
-/// Why an end does not admit the other one, or why pairing failed.
+/// The reason why an end does not admit its peer, or why pairing failed.
 package struct AdmissionRefusal: Error, Sendable, Equatable {
-    /// The kind, one byte on the wire. A later version may have more; an unknown one is a failure like any other.
+    /// The kind, one byte on the wire. A later version may have more kinds; an unknown kind is treated like any other
+    /// failure.
     package struct Code: Sendable, Hashable, RawRepresentable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The other end broke the protocol.
+        /// The peer broke the protocol.
         package static let malformed = Self(rawValue: 1)
-        /// The other end speaks another version of it.
+        /// The peer uses another version of the protocol.
         package static let version = Self(rawValue: 2)
-        /// The client wants another service than this one.
+        /// The client wants another service.
         package static let wrongService = Self(rawValue: 3)
         /// The service does not know the client.
         package static let notPaired = Self(rawValue: 4)
@@ -31,15 +32,14 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         package static let nameTaken = Self(rawValue: 12)
     }
 
-    /// The longest sentence, in UTF-8 bytes.
+    /// The maximum size of a sentence, in bytes of UTF-8.
     static let maximumSentenceByteCount = 255
 
-    /// The kind.
     package let code: Code
-    /// What happened and what to do, for a person. If it came from the other end, it is as trustworthy as that.
+    /// What happened and what to do, for the user. A sentence from the peer is only as trustworthy as the peer.
     package let sentence: String
 
-    /// - Parameter sentence: truncated to 255 bytes; control characters are left out.
+    /// - Parameter sentence: truncated to 255 bytes; control characters are removed.
     package init(_ code: Code, _ sentence: String) {
         self.code = code
         self.sentence = AdmissionText.fitting(sentence, byteCount: Self.maximumSentenceByteCount)

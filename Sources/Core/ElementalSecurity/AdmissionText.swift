@@ -1,11 +1,11 @@
-/// Texts in messages of admission: UTF-8 without control characters, preceded by their length in one byte.
+/// Texts in admission messages: UTF-8 without control characters, preceded by their length in one byte.
 enum AdmissionText {
-    /// The longest name of a device, in UTF-8 bytes.
+    /// The maximum size of a device's name, in bytes of UTF-8.
     static let maximumNameByteCount = 64
-    /// The longest name of a service, in UTF-8 bytes.
+    /// The maximum size of a service's name, in bytes of UTF-8.
     static let maximumServiceByteCount = 63
 
-    /// The text without control characters, truncated to so many bytes.
+    /// The text without control characters, truncated to this many bytes.
     static func fitting(_ text: String, byteCount: Int) -> String {
         var result = String.UnicodeScalarView()
         var count = 0
@@ -17,12 +17,13 @@ enum AdmissionText {
         return String(result)
     }
 
-    /// Whether a service's name can be said in a message: it is never cut, which could make it another one's.
+    /// Whether a message can carry the service's name. Names of services are never truncated: the rest could be another
+    /// service's name.
     static func isService(_ name: String) -> Bool {
         (1...maximumServiceByteCount).contains(name.utf8.count) && !name.unicodeScalars.contains(where: isControl)
     }
 
-    /// - Returns: `nil` if the bytes are not UTF-8 or have a control character.
+    /// - Returns: `nil` if the bytes are not UTF-8 or contain a control character.
     static func decode(_ bytes: UnsafeRawBufferPointer) -> String? {
         guard let text = String(validating: bytes, as: UTF8.self),
             !text.unicodeScalars.contains(where: isControl)

@@ -1,9 +1,9 @@
 import Support
 
-/// An error of identities and stores of trust: a code to act on, and a message that says which file or peer it is
-/// about and what to do. It never holds a key, a code or a secret.
+/// An error of identities and trust stores: a code for the program, and a message that names the file or peer and says
+/// what to do. It never contains a key, a code or a secret.
 public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of error. More may be added; give a `switch` a default.
+    /// The kind of error. More may be added, so a `switch` over it needs a `default`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value: CaseIterable {
             case missing, replaced, corrupt, insecure, otherMachine, locked
@@ -16,13 +16,13 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
         /// The kind as one word, such as `corrupt`.
         public var description: String { "\(value)" }
 
-        /// A file that should be there is not.
+        /// An expected file does not exist.
         public static let missing = Code(value: .missing)
-        /// A file has another identity than the one that was read from it.
+        /// A file contains another identity than the one that was read from it.
         public static let replaced = Code(value: .replaced)
-        /// A file's contents are not what was written there.
+        /// A file's contents are damaged.
         public static let corrupt = Code(value: .corrupt)
-        /// A file or directory belongs to somebody else, is a symbolic link, or gives others access.
+        /// A file or directory belongs to another user, is a symbolic link, or gives others access.
         public static let insecure = Code(value: .insecure)
         /// The identity was made on another machine.
         public static let otherMachine = Code(value: .otherMachine)
@@ -36,7 +36,7 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let diskFull = Code(value: .diskFull)
         /// The system reported another error about a file.
         public static let inputOutput = Code(value: .inputOutput)
-        /// The environment does not tell where identity and trust are kept.
+        /// The environment does not say where identity and trust are kept.
         public static let noStateDirectory = Code(value: .noStateDirectory)
         /// A certificate is not X.509 in DER.
         public static let invalidCertificate = Code(value: .invalidCertificate)
@@ -46,20 +46,20 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
         public static let alreadyPinned = Code(value: .alreadyPinned)
         /// The key is this end's own.
         public static let ownKey = Code(value: .ownKey)
-        /// No peer has that name or fingerprint.
+        /// No peer has this name or fingerprint.
         public static let unknownPeer = Code(value: .unknownPeer)
-        /// A peer cannot be stored as it is, for instance because its name is empty.
+        /// A peer cannot be stored, for instance because its name is empty.
         public static let invalidPeer = Code(value: .invalidPeer)
-        /// The store holds as many peers as it may, or a directory as many services' histories.
+        /// The store has its maximum number of peers, or a directory its maximum number of services' histories.
         public static let full = Code(value: .full)
     }
 
     /// The kind of error.
     public let code: Code
-    /// What happened and what to do about it, in human-readable form.
+    /// What happened and what to do, for the user.
     public let message: String
 
-    /// Creates an error with that code.
+    /// Creates an error.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

@@ -2,10 +2,10 @@
 struct CodewordLayout {
     let version: Int
     let correction: QRCode.Correction
-    /// The error correction codewords of each block.
+    /// The number of error correction codewords of each block.
     let correctionCount: Int
     let blockCount: Int
-    /// All codewords.
+    /// The number of all codewords.
     let totalCount: Int
 
     private static let correctionCounts: [[Int]] = [
@@ -38,7 +38,7 @@ struct CodewordLayout {
         self.correction = correction
         correctionCount = Self.correctionCounts[correction.rawValue][version - 1]
         blockCount = Self.blockCounts[correction.rawValue][version - 1]
-        // What the function patterns leave of the square.
+        // The modules that the function patterns leave free.
         var bits = (16 * version + 128) * version + 64
         if version >= 2 {
             let side = version / 7 + 2
@@ -49,9 +49,9 @@ struct CodewordLayout {
     }
 
     private var dataCount: Int { totalCount - correctionCount * blockCount }
-    /// Byte mode's number of bytes is written in so many bits.
+    /// The width of byte mode's count field, in bits.
     private var lengthBitCount: Int { version < 10 ? 8 : 16 }
-    /// The most bytes that fit behind the mode and their number.
+    /// The maximum number of bytes that fit after the mode and the count.
     var maximumByteCount: Int { dataCount - (4 + lengthBitCount + 7) / 8 }
 
     /// The codewords in the order in which they are drawn.
@@ -68,7 +68,7 @@ struct CodewordLayout {
             blocks.append((slice, code.remainder(slice)))
             start += count
         }
-        // Interleaved, so that a stain hits several blocks a little and none too much.
+        // Interleaved, so that damage at one place spreads over several blocks.
         var result: [UInt8] = []
         result.reserveCapacity(totalCount)
         for index in 0...shortCount {
@@ -80,7 +80,7 @@ struct CodewordLayout {
         return result
     }
 
-    /// The bytes in byte mode, ended and filled up.
+    /// The bytes in byte mode, with the terminator and the padding.
     private func data(_ bytes: [UInt8]) -> [UInt8] {
         var bits: [Bool] = []
         bits.reserveCapacity(dataCount * 8)

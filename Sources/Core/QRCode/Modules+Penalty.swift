@@ -1,5 +1,5 @@
 extension Modules {
-    /// How hard the code is to read (ISO/IEC 18004, 7.8.3.1): the mask with the least is taken.
+    /// The penalty score (ISO/IEC 18004, 7.8.3.1). The mask with the lowest score is chosen.
     var penalty: Int {
         var penalty = 0
         var darkCount = 0
@@ -18,7 +18,7 @@ extension Modules {
             }
             penalty += row.finished() + column.finished()
         }
-        // Ten for each 5 % that the dark modules are away from half.
+        // Ten for each 5 % by which the share of dark modules differs from half.
         let total = size * size
         return penalty + abs(darkCount * 20 - total * 10) / total * 10
     }
@@ -28,7 +28,7 @@ extension Modules {
         private var penalty = 0
         private var runLength = 0
         private var isDark = false
-        /// The last eleven modules, the newest lowest.
+        /// The last eleven modules; the newest is the lowest bit.
         private var recent = 0
         private var count = 0
 

@@ -40,7 +40,7 @@ struct Modules: Sendable, Equatable {
         }
     }
 
-    /// The finder around this centre, with the light frame around it.
+    /// Draws the finder around this centre, with its light frame.
     private mutating func drawFinder(_ x: Int, _ y: Int) {
         for dy in -4...4 {
             for dx in -4...4 {
@@ -63,7 +63,7 @@ struct Modules: Sendable, Equatable {
         return [6] + (0..<count - 1).map { size - 7 - $0 * step }.reversed()
     }
 
-    /// Error correction and mask with a BCH code (15, 5), twice.
+    /// Draws two copies of the error correction level and the mask, protected by a BCH code (15, 5).
     private mutating func drawFormat(_ correction: QRCode.Correction, _ mask: Int) {
         let data = (correction == .low ? 0b01 : 0b00) << 3 | mask
         var remainder = data
@@ -80,7 +80,7 @@ struct Modules: Sendable, Equatable {
         set(8, size - 8, true)
     }
 
-    /// The version with a BCH code (18, 6), twice, from version 7 on.
+    /// Draws two copies of the version, protected by a BCH code (18, 6). Versions below 7 have none.
     private mutating func drawVersion(_ version: Int) {
         guard version >= 7 else { return }
         var remainder = version
@@ -95,7 +95,7 @@ struct Modules: Sendable, Equatable {
 
     // MARK: - Codewords
 
-    /// Draws the codewords, masked, in columns of two from the right, upwards and downwards by turns.
+    /// Draws the masked codewords in columns of two from the right, alternately upwards and downwards.
     private mutating func draw(_ codewords: [UInt8], _ mask: Int) {
         var index = 0
         for column in stride(from: size - 1, to: 0, by: -2) {
@@ -105,7 +105,7 @@ struct Modules: Sendable, Equatable {
                 let isUpward = (right + 1) & 2 == 0
                 let y = isUpward ? size - 1 - step : step
                 for x in [right, right - 1] where !isReserved[y * size + x] {
-                    // The last modules belong to no codeword and are light.
+                    // The last modules belong to no codeword and count as light.
                     let dark = index < codewords.count * 8 && codewords[index / 8] >> UInt8(7 - index % 8) & 1 == 1
                     isDark[y * size + x] = dark != Self.isMasked(mask, x, y)
                     index += 1

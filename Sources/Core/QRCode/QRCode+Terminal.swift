@@ -1,11 +1,11 @@
 extension QRCode {
-    /// The light modules that have to be around the code.
+    /// The width of the light margin that a reader needs, in modules.
     package static let quietZone = 4
 
-    /// The code for a terminal, dark on light whatever its colours are: two rows of modules in a line of half blocks,
-    /// with the quiet zone, and a line break after each line.
+    /// The code as text for a terminal: dark on light, whatever the terminal's colours are. A line of half blocks shows
+    /// two rows of modules. The quiet zone is included, and each line ends with a line break.
     package var terminalText: String {
-        // Black on bright white, said explicitly: on a dark terminal the plain characters would be inverted.
+        // Black on bright white: on a dark terminal the plain characters would be inverted.
         let (colours, reset) = ("\u{1B}[30;107m", "\u{1B}[0m")
         let range = -Self.quietZone..<size + Self.quietZone
         var text = ""

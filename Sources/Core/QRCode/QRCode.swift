@@ -1,9 +1,9 @@
 /// A QR code (ISO/IEC 18004), model 2, of bytes: 21 to 177 modules a side, at error correction L or M.
 ///
-/// It has no dependency and draws nothing itself: ``QRCode/terminalText`` is for a terminal, and
-/// ``QRCode/subscript(_:_:)`` gives the modules to whatever draws them otherwise.
+/// It has no dependency and draws nothing: ``QRCode/terminalText`` is for a terminal, and ``QRCode/subscript(_:_:)``
+/// returns the modules for any other drawing.
 package struct QRCode: Sendable, Equatable {
-    /// How much of the code may be unreadable.
+    /// The share of the code that may be unreadable.
     package enum Correction: Int, Sendable, CaseIterable {
         /// About 7 %.
         case low
@@ -18,26 +18,26 @@ package struct QRCode: Sendable, Equatable {
     package let version: Int
     /// The error correction.
     package let correction: Correction
-    /// The mask, 0...7, which is chosen by the standard's penalties unless the caller wants a certain one.
+    /// The mask, 0...7. The one with the lowest penalty, unless the caller chooses one.
     package let mask: Int
     private let modules: Modules
 
     /// The number of modules a side, without the quiet zone.
     package var size: Int { modules.size }
 
-    /// Whether the module is dark; everything outside of the code is light.
+    /// Whether the module is dark. Modules outside the code are light.
     package subscript(_ x: Int, _ y: Int) -> Bool {
         (0..<size).contains(x) && (0..<size).contains(y) && modules[x, y]
     }
 
-    /// How hard it is to read; the mask is the one with the least.
+    /// The standard's penalty score: the harder the code is to read, the higher the score.
     var penalty: Int { modules.penalty }
 
     /// The smallest code that holds the bytes.
     ///
     /// - Parameters:
-    ///   - versions: those that may be used.
-    ///   - mask: 0...7, to choose it by hand; only tests do.
+    ///   - versions: the versions to choose from.
+    ///   - mask: 0...7, for tests; `nil` chooses the one with the lowest penalty.
     /// - Returns: `nil` if the bytes do not fit into the largest version.
     package init?(
         _ bytes: [UInt8], correction: Correction = .medium, versions: ClosedRange<Int> = versions, mask: Int? = nil
@@ -52,7 +52,7 @@ package struct QRCode: Sendable, Equatable {
         var best: (mask: Int, modules: Modules, penalty: Int)?
         for candidate in mask.map({ $0...$0 }) ?? 0...7 {
             let modules = Modules(layout: layout, codewords: codewords, mask: candidate)
-            // Only where there is a choice.
+            // No comparison is needed if the caller chose the mask.
             let penalty = mask == nil ? modules.penalty : 0
             if penalty < best?.penalty ?? .max { best = (candidate, modules, penalty) }
         }

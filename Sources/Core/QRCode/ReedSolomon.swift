@@ -1,6 +1,6 @@
-/// Error correction codewords over GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1.
+/// Computes error correction codewords over GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1.
 struct ReedSolomon {
-    /// The generator's coefficients from the second highest power on; the highest is 1.
+    /// The generator's coefficients, from the second highest power on; that of the highest is 1.
     private let divisor: [UInt8]
 
     /// - Parameter degree: the number of codewords for each block.
@@ -32,7 +32,7 @@ struct ReedSolomon {
         a == 0 || b == 0 ? 0 : powers[logarithms[Int(a)] + logarithms[Int(b)]]
     }
 
-    /// The powers of 2, twice, for the sums of two logarithms.
+    /// The powers of 2, twice, so that the sum of two logarithms is a valid index.
     private static let powers: [UInt8] = {
         var power = 1
         let once = (0..<255).map { _ in
@@ -42,7 +42,7 @@ struct ReedSolomon {
         return once + once
     }()
 
-    /// The exponent of 2 that gives a number other than 0.
+    /// The logarithm to base 2 of each number but 0.
     private static let logarithms: [Int] = {
         var logarithms = [Int](repeating: 0, count: 256)
         for exponent in 0..<255 { logarithms[Int(powers[exponent])] = exponent }

@@ -1,9 +1,9 @@
-/// A handler that was added. It stays until what it was added to is released, or until it is cancelled.
+/// A handler that was added. It stays until its source is released or ``cancel()`` is called.
 public struct HandlerRegistration: Sendable {
     private let remove: @Sendable () -> Void
 
     package init(_ remove: @escaping @Sendable () -> Void) { self.remove = remove }
 
-    /// Removes the handler. A call that runs already is not interrupted; a second call of this has no effect.
+    /// Removes the handler. A call in progress is not interrupted, and a second removal has no effect.
     public func cancel() { remove() }
 }

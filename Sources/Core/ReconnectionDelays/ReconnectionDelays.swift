@@ -1,13 +1,13 @@
 import Support
 
-/// The common part of the reconnection policies of this package's libraries; each library refines it with its own type
+/// The common part of the reconnection policies of this package's libraries. Each library refines it with its own type
 /// of attempt.
 ///
-/// Policies that depend only on an attempt's number are its members, so that `.standard`, `.exponential()` and
-/// `.forever()` stand for a policy of every library.
+/// The policies that depend only on an attempt's number are static members here, so that `.standard`, `.exponential()`
+/// and `.forever()` work in every library.
 public protocol RetryPolicy: Sendable {}
 
-/// Delays that depend only on the number of the attempt, so that they are a policy of every library.
+/// A policy whose delays depend only on the number of the attempt. It works in every library.
 public protocol NumberedDelays: RetryPolicy, Hashable {
     /// How long to wait before an attempt, or `nil` to give up.
     ///
@@ -15,7 +15,7 @@ public protocol NumberedDelays: RetryPolicy, Hashable {
     func delay(before number: Int) -> Duration?
 }
 
-/// One attempt after each of the delays, then it gives up.
+/// A policy that makes one attempt after each of the delays and then gives up.
 public struct ListedDelays: NumberedDelays {
     /// The delay before each attempt, counted from the failure of the previous one.
     public let delays: [Duration]
@@ -29,15 +29,15 @@ public struct ListedDelays: NumberedDelays {
 }
 
 extension RetryPolicy where Self == ListedDelays {
-    /// An immediate attempt and further ones after 2, 10 and 30 seconds, then it gives up.
+    /// An immediate attempt and further ones after 2, 10 and 30 seconds; then the policy gives up.
     public static var standard: ListedDelays { ListedDelays([.zero, .seconds(2), .seconds(10), .seconds(30)]) }
 }
 
-/// Delays that grow by a factor up to a maximum. It never gives up.
+/// A policy whose delays grow by a factor up to a maximum. It never gives up.
 public struct ExponentialDelays: NumberedDelays {
     let backOff: BackOff
 
-    /// The delay before the first attempt, from zero.
+    /// The delay before the first attempt, at least zero.
     public var first: Duration { backOff.first }
     /// The factor between successive delays, at least 1.
     public var factor: Double { backOff.factor }
@@ -55,14 +55,14 @@ public struct ExponentialDelays: NumberedDelays {
 }
 
 extension RetryPolicy where Self == ExponentialDelays {
-    /// Delays that grow by a factor up to a maximum, indefinitely.
+    /// Delays that grow by a factor up to a maximum, without giving up.
     ///
     /// - Parameters:
     ///   - first: the delay before the first attempt.
     ///   - factor: the factor between successive delays.
     ///   - maximum: the longest delay.
-    ///   - jitter: the random part of each delay, 0...1: with 0.2 an attempt is made after between 80 and 100 % of its
-    ///     delay, so that many clients do not reconnect at the same moment.
+    ///   - jitter: the random part of each delay, 0...1. With 0.2 an attempt is made after 80 to 100 % of its delay, so
+    ///     that many clients do not reconnect at the same moment.
     public static func exponential(
         first: Duration = .seconds(1), factor: Double = 2, maximum: Duration = .seconds(60), jitter: Double = 0.2
     ) -> ExponentialDelays {
@@ -70,9 +70,9 @@ extension RetryPolicy where Self == ExponentialDelays {
     }
 }
 
-/// An immediate attempt and then one after each interval. It never gives up.
+/// A policy that makes an attempt immediately and then after each interval. It never gives up.
 public struct EndlessDelays: NumberedDelays {
-    /// The delay before each attempt but the first, counted from the failure of the previous one.
+    /// The delay before each attempt except the first, counted from the failure of the previous one.
     public let interval: Duration
 
     /// Creates a policy that never gives up.
@@ -82,7 +82,7 @@ public struct EndlessDelays: NumberedDelays {
 }
 
 extension RetryPolicy where Self == EndlessDelays {
-    /// An immediate attempt and then one after each interval, indefinitely.
+    /// An immediate attempt and then one after each interval, without giving up.
     public static func forever(every interval: Duration = .seconds(5)) -> EndlessDelays {
         EndlessDelays(every: interval)
     }

@@ -1,17 +1,17 @@
 package import Logging
 package import NIOCore
 
-/// Pauses accepting while the process has no descriptors or memory left, until a while has passed or ``goOn()`` is
+/// Pauses accepting while the process has no descriptors or memory left, until a delay has passed or ``goOn()`` is
 /// called.
 ///
-/// SwiftNIO reports such a failure and retries at once, because the connection is still pending: that would use a whole
-/// core.
+/// SwiftNIO reports the failure and retries at once, because the connection is still pending. Without the pause that
+/// would occupy a whole core.
 package final class AcceptPauseHandler: ChannelInboundHandler {
     package typealias InboundIn = any Channel
 
     private let logger: Logger
     private var backOff = BackOff(first: .milliseconds(100), maximum: .seconds(1))
-    /// Set while it is paused.
+    /// Set while accepting is paused.
     private var timer: Scheduled<Void>?
     private var context: ChannelHandlerContext?
 
@@ -54,8 +54,8 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         accept(true, context)
     }
 
-    /// Holding back the pipeline's reads is not enough: the channel stays registered for the read that it requested.
-    /// Only this option cancels that.
+    /// Stopping the pipeline's reads is not enough: the channel stays registered for the read that it requested. Only
+    /// this option cancels the registration.
     private func accept(_ isOn: Bool, _ context: ChannelHandlerContext) {
         try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)
     }

@@ -1,4 +1,4 @@
-// The system's C library, under whatever name it has here: `import Support` is enough.
+// Re-exports the system's C library: `import Support` is enough on every platform.
 #if canImport(Glibc)
 @_exported import Glibc
 #elseif canImport(Musl)

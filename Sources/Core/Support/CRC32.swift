@@ -27,7 +27,7 @@ package struct CRC32 {
 
     package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
-    /// Eight tables of 256, one behind the other: table n has the checksums of a byte followed by n zeros.
+    /// Eight tables of 256 entries, one after the other: table n has the checksums of a byte followed by n zeros.
     private static let tables: [UInt32] = {
         var tables = [UInt32](repeating: 0, count: 8 << 8)
         for byte in 0..<256 {

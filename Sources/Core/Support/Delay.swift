@@ -3,9 +3,9 @@ import NIOPosix
 
 /// Waits on an event loop's timer.
 ///
-/// `Task.sleep` is not used in this package: on Linux (Swift 6.3.1) two of some hundred test runs hung with every sleep of
-/// the continuous clock waiting for ever, its timer expired and left disarmed by libdispatch. The cause was not found;
-/// an event loop has a timer of its own.
+/// This package does not use `Task.sleep`: on Linux (Swift 6.3.1) two of about a hundred test runs hung. Every sleep of
+/// the continuous clock waited for ever, because libdispatch had left its expired timer disarmed. The cause was not
+/// found. An event loop has its own timer.
 package enum Delay {
     /// Waits for the duration, or until the task is cancelled.
     package static func wait(

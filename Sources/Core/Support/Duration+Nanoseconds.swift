@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole nanoseconds; of durations over 292 years, which a file or an option may have, the most that there are.
+    /// The duration in whole nanoseconds. Durations beyond 292 years, which files and options can contain, are clamped.
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (product, isTooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)

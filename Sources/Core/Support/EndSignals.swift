@@ -1,24 +1,24 @@
 @preconcurrency import Dispatch
 
-/// Ctrl-C (SIGINT) and SIGTERM, as a request that this program end in order. They do what they always did until something
-/// waits for them.
+/// Ctrl-C (SIGINT) and SIGTERM as requests to end the program gracefully. The signals keep their default action until
+/// the first handler is added.
 package final class EndSignals: Sendable {
     package static let shared = EndSignals()
 
     private struct State {
-        /// The first signal, and when it came.
+        /// The first signal, and its time.
         var first: (signal: Int32, time: ContinuousClock.Instant)?
         var handlers: [UInt64: @Sendable () -> Void] = [:]
         var handlerCount: UInt64 = 0
         var sources: [any DispatchSourceSignal] = []
     }
 
-    /// Signals that come so soon after the first count as the same request: `timeout` sends its signal to the process and
-    /// to the process's group.
+    /// A signal within this time after the first belongs to the same request: `timeout` sends its signal to the process
+    /// and to the process group.
     private static let echoTime: Duration = .milliseconds(250)
 
     private let state = Locked(State())
-    // A queue of its own, so that signals work however busy the rest of the program is.
+    // A separate queue, so that a busy program still reacts to signals.
     private let queue = DispatchQueue(label: "elemental.signals")
 
     private init() {}
@@ -26,11 +26,13 @@ package final class EndSignals: Sendable {
     /// The first signal; `nil` if none has come.
     package var first: Int32? { state.withLock { $0.first?.signal } }
 
-    /// From now on the signals do not end the process. The first one calls `handler`, on a thread of its own; one that has
-    /// come before does so at once. A second one, at least 250 ms after the first, or one without any handler, ends the
-    /// process at once with the status 130.
+    /// Adds a handler for the first signal. From now on the first signal does not end the process.
     ///
-    /// - Returns: what ``remove(_:)`` takes.
+    /// The first signal calls `handler` on a separate thread; if it has already arrived, this method calls `handler` at
+    /// once. A second signal at least 250 ms after the first, or a first one after all handlers were removed, ends the
+    /// process at once with status 130.
+    ///
+    /// - Returns: the token for ``remove(_:)``.
     package func add(_ handler: @escaping @Sendable () -> Void) async -> UInt64 {
         let (token, isOver, isTrapping) = state.withLock { state in
             state.handlerCount += 1
@@ -46,7 +48,7 @@ package final class EndSignals: Sendable {
 
     private func trap(_ number: Int32) async {
         #if canImport(Darwin)
-        // There a dispatch source does not replace the signal's default action.
+        // On Darwin a dispatch source does not replace the signal's default action.
         _ = signal(number, SIG_IGN)
         #endif
         let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
@@ -58,7 +60,7 @@ package final class EndSignals: Sendable {
         }
     }
 
-    /// Counts another signal as the request.
+    /// Handles a signal, or another event that counts as one.
     package func take(_ number: Int32) {
         let now = ContinuousClock.now
         let (first, handlers) = state.withLock { state in

@@ -1,4 +1,4 @@
-/// An ``EventSource`` with a lock of its own. Its streams end with it.
+/// An ``EventSource`` with its own lock. Its release ends its streams.
 package final class EventHub<Event: Sendable>: EventSource {
     private let subscribers = Locked(EventSubscribers<Event>())
 

@@ -1,11 +1,10 @@
 /// Delivers events to handlers and async streams. Each receives all events from its subscription on.
 ///
-/// The subscribers may lie under a lock that guards other state as well. It is never held while a handler is called or
-/// released.
+/// The lock of the subscribers may guard other state as well. It is never held while a handler is called or released.
 package protocol EventSource<Event>: AnyObject, Sendable {
     associatedtype Event: Sendable
 
-    /// Works on the subscribers while no other thread does.
+    /// Runs `body` with exclusive access to the subscribers.
     func withSubscribers<Result>(_ body: (inout EventSubscribers<Event>) -> Result) -> Result
 }
 
@@ -28,7 +27,7 @@ extension EventSource {
         return { [weak self] in _ = self?.withSubscribers { $0.handlers.take(token) } }
     }
 
-    /// Removes all handlers, which may retain the source.
+    /// Removes all handlers. They may retain the source.
     package func removeEventHandlers() { _ = withSubscribers { $0.handlers.takeAll() } }
 
     /// A stream of every event from now on, which ends with ``finishEventStreams()``.
@@ -43,7 +42,7 @@ extension EventSource {
         return stream
     }
 
-    /// Ends the streams. Those requested later end immediately, until ``EventSubscribers/reopen()``.
+    /// Ends the streams. Streams requested later end immediately, until ``EventSubscribers/reopen()``.
     package func finishEventStreams() {
         for stream in withSubscribers({ $0.finish() }) { stream.finish() }
     }

@@ -1,10 +1,10 @@
-/// The handlers and async streams that receive events, without a lock: an ``EventSource`` guards them with one of its own.
+/// The handlers and async streams that receive events. The ``EventSource`` guards them with its lock.
 package struct EventSubscribers<Event: Sendable>: Sendable {
     package typealias Handler = @Sendable (Event) -> Void
     package typealias Stream = AsyncStream<Event>.Continuation
 
-    /// Events that a stream buffers for a consumer that falls behind; the oldest are dropped first. Events are rare, but a
-    /// flood of them (connections that come and go) must not exhaust memory.
+    /// The maximum number of events that a stream buffers for a slow consumer; the oldest are dropped first. Events are
+    /// rare, but a flood of them (connections that come and go) must not exhaust memory.
     package static var streamBufferCount: Int { 4096 }
 
     var handlers = Registry<Handler>()
@@ -16,9 +16,9 @@ package struct EventSubscribers<Event: Sendable>: Sendable {
     /// - Returns: the stream's token; `nil` if no further events will follow.
     mutating func add(_ stream: Stream) -> UInt64? { isFinished ? nil : streams.add(stream) }
 
-    /// No further events will follow: streams added later are refused.
+    /// Refuses streams that are added later, because no further events follow.
     ///
-    /// - Returns: the streams, which the caller finishes once the lock is no longer held.
+    /// - Returns: the streams. The caller finishes them after it has released the lock.
     mutating func finish() -> [Stream] {
         isFinished = true
         return streams.takeAll()

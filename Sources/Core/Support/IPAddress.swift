@@ -1,11 +1,11 @@
 package import NIOCore
 
-/// An IPv4 or IPv6 address without port and scope. An IPv4 address equals its form on a dual-stack socket.
+/// An IPv4 or IPv6 address without port and scope. An IPv4 address equals its IPv4-mapped form (`::ffff:a.b.c.d`).
 package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     @usableFromInline let high: UInt64
     @usableFromInline let low: UInt64
 
-    /// The address of a peer that has none.
+    /// Stands for the address of a peer without one.
     package static let unknown = IPAddress(high: 0, low: 0)
 
     @inlinable init(high: UInt64, low: UInt64) {
@@ -13,7 +13,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    // Inlinable: datagrams are compared by it.
+    // Inlinable, because it is needed to compare datagrams' addresses.
     @inlinable package init?(_ address: SocketAddress) {
         switch address {
         case .v4(let v4):
@@ -28,7 +28,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// - Parameter literal: an address in its usual form, an IPv6 one without brackets.
+    /// - Parameter literal: an address in its usual form. An IPv6 address has no brackets.
     package init?(literal: some StringProtocol) {
         guard literal.utf8.count <= 45, let address = try? SocketAddress(ipAddress: String(literal), port: 0) else {
             return nil
@@ -44,8 +44,8 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 0.0.0.0, or ::.
     package var isWildcard: Bool { self == Self.unknown || (isIPv4 && low & 0xffff_ffff == 0) }
 
-    /// What counts as one client: the address, or the network of a global IPv6 one, all of whose addresses a client may
-    /// have.
+    /// The unit for limits per client: the address itself, or the network of an IPv6 address that is not link-local,
+    /// because one client may have all of its addresses.
     package var client: IPAddress {
         let isLinkLocal = high >> 54 == 0xfe80 >> 6
         return high == 0 || isLinkLocal ? self : IPAddress(high: high, low: 0)
@@ -56,15 +56,15 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String {
         if isIPv4 { return (0..<4).reversed().map { String(low >> (8 * $0) & 0xff) }.joined(separator: ".") }
-        // Not shortened: it is for the log alone.
+        // Not shortened, because only the log shows it.
         return [high, low].flatMap { word in (0..<4).reversed().map { String(word >> (16 * $0) & 0xffff, radix: 16) } }
             .joined(separator: ":")
     }
 }
 
 extension IPAddress {
-    /// The address by which others most likely reach this machine: the first IPv4 one of an interface that is not
-    /// loopback, or else an IPv6 one that is not link-local; `nil` if there is neither.
+    /// The address by which other machines most likely reach this one: the first IPv4 address of an interface that is
+    /// not loopback, or else an IPv6 address that is not link-local. `nil` if there is neither.
     package static var reachable: String? {
         let addresses = ((try? System.enumerateDevices()) ?? []).compactMap(\.address).filter {
             IPAddress($0)?.isLoopback == false
@@ -75,14 +75,14 @@ extension IPAddress {
     }
 }
 
-/// A network: the addresses that begin with the same bits.
+/// A network: all addresses with the same first bits.
 package struct IPNetwork: Hashable, Sendable, CustomStringConvertible {
     private let address: IPAddress
     private let bitCount: Int
     package let description: String
 
-    /// - Parameter text: an address, a slash and the number of its bits that count, such as `192.168.1.0/24` or
-    ///   `fd00::/8`; without the slash that address alone.
+    /// - Parameter text: an address, a slash and the length of the prefix in bits, such as `192.168.1.0/24` or
+    ///   `fd00::/8`. Without the slash it is that address alone.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(literal: parts[0]) else { return nil }

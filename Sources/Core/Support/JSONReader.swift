@@ -1,19 +1,19 @@
-/// Reads JSON text piece by piece, without making a tree of it. It is safe for text from the network: skipping a value
-/// does not recurse, its depth is bounded, and every byte is looked at once.
+/// Reads JSON text piece by piece, without building a tree. It is safe for text from the network: skipping a value does
+/// not recurse, limits the depth, and scans every byte once.
 package struct JSONReader {
-    /// The next thing in the text.
+    /// The kind of a value.
     package enum Kind: Sendable {
         case object, array, string, number, bool, null
     }
 
-    /// The deepest nesting that is skipped. Foundation's decoder has its own limit (512).
+    /// The maximum depth of a value that ``skip()`` accepts. Foundation's decoder has its own limit (512).
     package static var maximumDepth: Int { 256 }
 
     private let bytes: UnsafeRawBufferPointer
-    /// How many bytes were read.
+    /// The number of bytes read so far.
     package private(set) var position = 0
 
-    /// - Parameter bytes: the text. A byte-order mark before it is none of it.
+    /// - Parameter bytes: the text. A byte-order mark at its beginning is skipped.
     package init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
@@ -30,7 +30,7 @@ package struct JSONReader {
         return nil
     }
 
-    /// What follows; `nil` at the end, and for something that is not JSON.
+    /// The kind of the next value; `nil` at the end and for text that is not JSON.
     package mutating func kind() -> Kind? {
         guard let byte = peek() else { return nil }
         return switch byte {
@@ -44,22 +44,22 @@ package struct JSONReader {
         }
     }
 
-    /// Consumes this character, and white space before it, if it is the next.
+    /// Consumes this character and the white space before it, if the character comes next.
     package mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard peek() == UInt8(ascii: character) else { return false }
         position += 1
         return true
     }
 
-    /// Whether this character is the next behind white space.
+    /// Whether this character comes next, after white space.
     package mutating func isAt(_ character: Unicode.Scalar) -> Bool { peek() == UInt8(ascii: character) }
 
     /// Whether only white space follows.
     package mutating func isAtEnd() -> Bool { peek() == nil }
 
-    /// Calls `body` with the name of each member of an object; it has to read or skip the value.
+    /// Calls `body` with the name of each member of an object; `body` has to read or skip the value.
     ///
-    /// - Returns: `false` if this is no object, or `body` returned `false`.
+    /// - Returns: `false` if the value is not an object, or `body` returned `false`.
     package mutating func object(_ body: (String, inout JSONReader) -> Bool) -> Bool {
         guard take("{") else { return false }
         if take("}") { return true }
@@ -69,7 +69,7 @@ package struct JSONReader {
         return take("}")
     }
 
-    /// Calls `body` before each value of an array; it has to read or skip the value.
+    /// Calls `body` before each value of an array; `body` has to read or skip the value.
     package mutating func array(_ body: (inout JSONReader) -> Bool) -> Bool {
         guard take("[") else { return false }
         if take("]") { return true }
@@ -79,7 +79,7 @@ package struct JSONReader {
         return take("]")
     }
 
-    /// The digits of a number, as they are.
+    /// The characters of a number, unchanged.
     package mutating func number() -> String? {
         guard kind() == .number else { return nil }
         let start = position
@@ -112,14 +112,14 @@ package struct JSONReader {
         return isThere
     }
 
-    /// A string with its escapes resolved. Half of a surrogate pair without the other half becomes U+FFFD.
+    /// A string with its escapes resolved. An unpaired surrogate becomes U+FFFD.
     package mutating func string() -> String? {
         peek() == UInt8(ascii: "\"") ? skipString().flatMap(text) : nil
     }
 
     /// Consumes a string.
     ///
-    /// - Returns: what is between its quotation marks, and whether there are escapes in it.
+    /// - Returns: the range between the quotation marks, and whether the string contains escapes.
     private mutating func skipString() -> (range: Range<Int>, isEscaped: Bool)? {
         position += 1
         let start = position
@@ -165,7 +165,7 @@ package struct JSONReader {
         return String(validating: text, as: UTF8.self)
     }
 
-    /// The scalar behind `\u`.
+    /// The scalar after `\u`.
     private static func scalar(_ rest: inout Slice<UnsafeRawBufferPointer>) -> Unicode.Scalar? {
         guard let first = unit(&rest) else { return nil }
         var behind = rest
@@ -187,14 +187,15 @@ package struct JSONReader {
         return UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Skips a value of any kind, whose scalars are judged by their letters only.
+    /// Skips a value of any kind. Numbers are checked only for their characters, and strings only for control
+    /// characters.
     ///
-    /// - Returns: where it is; `nil` if it is not JSON, or too deep.
+    /// - Returns: the value's range; `nil` if it is not JSON or too deep.
     @discardableResult
     package mutating func skip() -> Range<Int>? {
         guard peek() != nil else { return nil }
         let start = position
-        // For each level whether it is an object.
+        // For each level: whether it is an object.
         var levels: [Bool] = []
         repeat {
             switch kind() {
@@ -213,7 +214,7 @@ package struct JSONReader {
             case .null: guard takeWord("null") else { return nil }
             case nil: return nil
             }
-            // A value has ended, and perhaps the array or object around it.
+            // A value has ended, and perhaps the array or object that contains it.
             while let isObject = levels.last {
                 if take(",") {
                     if isObject, !skipName() { return nil }

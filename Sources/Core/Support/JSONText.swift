@@ -8,7 +8,7 @@ package enum JSONText: Sendable {
     case null
     case bool(Bool)
     case integer(Int)
-    /// A number as its digits.
+    /// A number as it is written.
     case number(String)
     case string(String)
     case array([JSONText])
@@ -84,8 +84,8 @@ package enum JSONText: Sendable {
             case "\r": text += "\\r"
             case "\t": text += "\\t"
             case _ where isPrintable: text.unicodeScalars.append(scalar)
-            // Not only the control characters that JSON forbids: a terminal, or a program that reads lines, could
-            // misinterpret other invisible characters.
+            // JSON forbids only control characters. Other invisible characters are escaped because a terminal, or a
+            // program that reads lines, could misinterpret them.
             default:
                 for unit in UTF16.encode(scalar) ?? .init() {
                     let digits = String(unit, radix: 16)

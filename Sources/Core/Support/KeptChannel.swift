@@ -1,14 +1,15 @@
 package import NIOCore
 
-/// A channel that listens, and is opened again when it was closed behind the program's back: SwiftNIO closes one when the
-/// system reports certain errors, and nothing else would notice.
+/// A listening channel that is opened again when something other than the program closes it: SwiftNIO closes it when
+/// the system reports certain errors, and nothing else notices.
 package final class KeptChannel: Sendable {
     package enum Event: Sendable {
-        /// It was closed (`nil`), or cannot be opened again for this reason. The next attempt follows after the delay.
+        /// The channel was closed (`nil`), or reopening it failed with this error. The next attempt follows after the
+        /// delay.
         case lost((any Error)?, retryIn: Duration)
         case restored
 
-        /// Why it does not listen; `nil` if it does.
+        /// The reason for the loss; `nil` if the channel listens again.
         package var reason: String? {
             guard case .lost(let error, _) = self else { return nil }
             return error.map { NetworkFailure($0).reason } ?? "the system has closed the socket"
@@ -25,9 +26,9 @@ package final class KeptChannel: Sendable {
     private let tell: @Sendable (Event) -> Void
 
     /// - Parameters:
-    ///   - channel: the channel as it was opened first.
-    ///   - open: opens another one at the same place.
-    ///   - tell: called from any thread.
+    ///   - channel: the first channel, already open.
+    ///   - open: opens another channel at the same place.
+    ///   - tell: receives the events, on any thread.
     package init(
         _ channel: any Channel, open: @escaping @Sendable () async throws -> any Channel,
         tell: @escaping @Sendable (Event) -> Void
@@ -38,15 +39,15 @@ package final class KeptChannel: Sendable {
         watch(channel)
     }
 
-    /// The newest one.
+    /// The newest channel.
     package var channel: any Channel { state.withLock { $0.channel } }
 
     private var isClosing: Bool { state.withLock { $0.isClosing } }
 
-    /// Closes it for good.
+    /// Closes the channel, which is not opened again.
     package func close() async { try? await release().close() }
 
-    /// The newest one, for the caller to close: it is not opened again.
+    /// Returns the newest channel for the caller to close. It is not opened again.
     @discardableResult
     package func release() -> any Channel {
         state.withLock { state in
@@ -61,7 +62,7 @@ package final class KeptChannel: Sendable {
         }
     }
 
-    /// It does not give up before ``close()``.
+    /// Retries until ``close()`` or ``release()``.
     private func reopen() async {
         var backOff = BackOff(first: .milliseconds(100))
         var error: (any Error)?
@@ -83,7 +84,7 @@ package final class KeptChannel: Sendable {
                 tell(.restored)
                 return watch(channel)
             } catch EventLoopError.shutdown {
-                // The program's loops have ended, and with them all channels.
+                // The program's event loops have ended, and all channels with them.
                 return
             } catch let failure {
                 error = failure

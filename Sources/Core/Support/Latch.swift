@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// A gate that is closed until it is opened, and the tasks that wait for it.
+/// A gate for tasks: they wait while it is closed. It starts closed.
 package final class Latch: Sendable {
     private struct State {
         var isOpen = false
@@ -12,7 +12,7 @@ package final class Latch: Sendable {
 
     package init() {}
 
-    /// Lets everyone through, now and until it is closed again.
+    /// Lets all tasks through, now and until ``close()``.
     package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
@@ -55,7 +55,7 @@ package final class Latch: Sendable {
                 }
                 if let answer { return continuation.resume(returning: answer) }
                 guard let limit else { return }
-                // Scheduled only now, because a short timeout may expire before this thread goes on.
+                // Scheduled after the continuation is stored: a short timeout may expire before this thread goes on.
                 let deadline = limit.eventLoop.scheduleTask(in: limit.time) { self.giveUp(token) }
                 let isWaiting = state.withLock { state in
                     state.waiting[token]?.deadline = deadline

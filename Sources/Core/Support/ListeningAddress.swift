@@ -1,7 +1,8 @@
 package import NIOCore
 import NIOPosix
 
-/// A number that is no port: SwiftNIO traps on it, or the system's resolver takes another number for it.
+/// The error for a number outside 0...65535. SwiftNIO traps on such numbers, or the system's resolver uses another
+/// port.
 package struct InvalidPort: Error, CustomStringConvertible {
     package let description: String
 
@@ -11,12 +12,12 @@ package struct InvalidPort: Error, CustomStringConvertible {
     }
 }
 
-/// Where to listen.
+/// Finds addresses to listen on.
 package enum ListeningAddress {
     /// Resolves a host name or parses an IP address.
     ///
-    /// SwiftNIO's `bind(host:port:)` resolves names on the calling thread, which an unresponsive resolver blocks for
-    /// many seconds.
+    /// SwiftNIO's `bind(host:port:)` resolves names on the calling thread; an unresponsive resolver blocks it for many
+    /// seconds.
     package static func find(_ host: String, port: Int) async throws -> SocketAddress {
         try InvalidPort.check(port)
         if let address = try? SocketAddress(ipAddress: host, port: port) { return address }
@@ -25,9 +26,11 @@ package enum ListeningAddress {
         }
     }
 
-    /// Binds to all of this machine's addresses: with one socket for both families, or with IPv4's where there is no IPv6.
+    /// Binds to all of this machine's addresses: with one socket for both families, or with an IPv4 socket if the
+    /// machine has no IPv6.
     ///
-    /// The resolver is not asked: it refuses "::" on a machine that has IPv6 nowhere, or on its loopback interface only.
+    /// This does not use the resolver, which refuses "::" on a machine without IPv6 or with IPv6 on its loopback
+    /// interface only.
     package static func bindToAll<Bound>(
         port: Int, _ bind: (SocketAddress) async throws -> Bound
     ) async throws -> Bound {

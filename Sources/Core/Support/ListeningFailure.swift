@@ -1,14 +1,14 @@
 internal import NIOCore
 
-/// Why a port cannot be listened on, in words that a user can act on.
+/// The reason why listening on a port failed, in words that a user can act on.
 package struct ListeningFailure {
     package enum Kind: Sendable {
-        /// Another program listens there.
+        /// Another program listens on the port.
         case taken
         case notPermitted
-        /// The address is not one of this machine's, or the name is not known.
+        /// The address does not belong to this machine, or the name is not known.
         case unknownAddress
-        /// The number is no port.
+        /// The number is outside 0...65535.
         case invalidPort
         case other
     }

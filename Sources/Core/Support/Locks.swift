@@ -1,19 +1,19 @@
 public import NIOConcurrencyHelpers
 import Synchronization
 
-/// A value that its lock guards.
+/// A value guarded by a lock.
 ///
-/// This is NIO's box around a pthread mutex: 11 ns to lock and unlock while no other thread wants it. With
-/// `Synchronization.Mutex` that takes 9.6 ns, but the thread sanitizer does not know it and reports everything that it
-/// guards as a race (Swift 6.3.1 on Linux).
+/// This is NIO's box around a pthread mutex: an uncontended lock and unlock take 11 ns. `Synchronization.Mutex` takes
+/// 9.6 ns, but the thread sanitizer does not know it and reports everything that it guards as a race (Swift 6.3.1 on
+/// Linux).
 package typealias Locked = NIOLockedValueBox
 
-/// A lock that guards no value of its own. In a `Locked<Void>` mutex and value would have the same address, which the thread
-/// sanitizer reports as a race.
+/// A lock without a value. In a `Locked<Void>`, mutex and value would have the same address, which the thread sanitizer
+/// reports as a race.
 package typealias Lock = NIOLock
 
 extension NIOLockedValueBox {
-    /// Works on the value while no other thread does.
+    /// Runs `body` with exclusive access to the value.
     @inlinable
     @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
@@ -21,21 +21,21 @@ extension NIOLockedValueBox {
     }
 }
 
-/// A value guarded by a spin lock, for critical sections shorter than a context switch: one atomic operation to lock and
-/// a plain store to unlock, 5 ns where `Synchronization.Mutex` takes 9.6 and ``Locked`` 11. With that mutex in its place a
-/// connection carried 27 % fewer values of 8 bytes a second (Swift 6.3.1 on Linux, 2 cores).
+/// A value guarded by a spin lock, for critical sections shorter than a context switch. Locking is one atomic operation
+/// and unlocking a plain store: 5 ns together, where `Synchronization.Mutex` takes 9.6 and ``Locked`` 11. With that
+/// mutex instead, a connection carried 27 % fewer values of 8 bytes a second (Swift 6.3.1 on Linux, 2 cores).
 ///
-/// A thread that finds it locked spins briefly, then lets others run, then sleeps between attempts, so that a thread of
-/// higher priority does not keep the lock's holder from running. Sleeping takes 70 us at least: a service that sent to ten
-/// devices spent a third of its time on that when it was the second step.
+/// A thread that finds it locked spins briefly, then yields, then sleeps between attempts, so that a thread of higher
+/// priority does not keep the lock's holder from running. A sleep takes at least 70 us: when sleeping was the second
+/// step, a service that sent to ten devices spent a third of its time asleep.
 ///
-/// Unchecked: the storage is only reached through ``withLock(_:)``, one thread at a time.
+/// Unchecked: only ``withLock(_:)`` reaches the storage, one thread at a time.
 ///
-/// `@usableFromInline` on the type is what lets other modules inline its `@inlinable package` members: without it Swift
-/// 6.3.1 calls them unspecialized.
+/// `@usableFromInline` on the type lets other modules inline its `@inlinable package` members. Without it Swift 6.3.1
+/// calls them unspecialized.
 @usableFromInline
 package struct BrieflyLocked<Value>: @unchecked Sendable {
-    /// The value, and behind it the word that is 1 while it is locked.
+    /// The value, followed by a word that is 1 while it is locked.
     @usableFromInline
     final class Storage: ManagedBuffer<Value, UInt64> {}
 
@@ -50,13 +50,13 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
         }
     }
 
-    /// Works on the value while no other thread does.
+    /// Runs `body` with exclusive access to the value.
     @inlinable
     @inline(__always)
     package func withLock<Result, Failure>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        // The storage lives as long as this value does, which the caller keeps during the call.
+        // The pointers stay valid: this value owns the storage, and the caller keeps the value alive during the call.
         let (value, elements) = storage.withUnsafeMutablePointers { ($0, $1) }
         let word = SpinWord(elements)
         if !word.tryLock() { word.lockAfterWaiting() }
@@ -68,7 +68,7 @@ package struct BrieflyLocked<Value>: @unchecked Sendable {
     }
 }
 
-/// The word of a spin lock: 1 while it is locked. It is not generic, so that what is not inlined needs no metadata.
+/// The word of a spin lock, 1 while it is locked. Not generic, so that calls that are not inlined need no metadata.
 @usableFromInline
 struct SpinWord {
     @usableFromInline
@@ -109,7 +109,7 @@ struct SpinWord {
     }
 }
 
-/// A short sleep for a thread that waits for another to finish something shorter than a context switch.
+/// A short sleep while another thread finishes work that is shorter than a context switch.
 package enum BriefSleep {
     package static func sleep() {
         var time = timespec(tv_sec: 0, tv_nsec: 20_000)

@@ -1,18 +1,17 @@
-/// The names in single quotes, with `word` before the last one.
+/// Lists the names in single quotes, with `word` before the last one.
 package func quotedList(_ names: [String], _ word: String = "or") -> String {
     let quoted = names.map { "'\($0)'" }
     guard let last = quoted.last, quoted.count > 1 else { return quoted.first ?? "" }
     return quoted.dropLast().joined(separator: ", ") + " \(word) " + last
 }
 
-/// Suggests names that a misspelled one may have been meant to be.
+/// Suggests existing names for a misspelled one.
 package enum NearNames {
-    /// The longest name that is compared, in bytes: names of elements and services have at most 255, and a far longer
-    /// one was not meant to be one.
+    /// Longer names, in bytes, are not compared: names of elements and services have at most 255.
     private static let maximumByteCount = 1024
 
-    /// The names nearest to `name`, best first: those that begin with it or contain it, and those that are a few typing
-    /// errors away. Case is ignored. An empty name matches nothing, nor does one without a character in common.
+    /// The names nearest to `name`, best first: names that begin with it or contain it, and names that are a few typing
+    /// errors away. Case is ignored. An empty name matches nothing, and names without a common character do not match.
     package static func closest(to name: String, among names: some Sequence<String>, limit: Int = 3) -> [String] {
         guard !name.isEmpty, name.utf8.count <= maximumByteCount else { return [] }
         let folded = name.lowercased()
@@ -33,7 +32,7 @@ package enum NearNames {
         return ranked.sorted { ($0.rank, $0.name) < ($1.rank, $1.name) }.prefix(limit).map(\.name)
     }
 
-    /// The edit distance: how many characters must be inserted, deleted, replaced or swapped with their neighbour.
+    /// The edit distance: the number of characters to insert, delete, replace or swap with their neighbour.
     private static func editDistance(_ a: [Character], _ b: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...b.count)

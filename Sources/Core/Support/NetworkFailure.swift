@@ -1,21 +1,19 @@
 internal import NIOCore
 import NIOPosix
 
-/// Why a connection could not be made, or broke, in words that a user can act on, from what SwiftNIO threw.
+/// The reason why a connection failed or broke, in words that a user can act on, from an error of SwiftNIO's.
 package struct NetworkFailure {
-    /// What kind of failure it is.
     package enum Kind: Sendable {
         case unknownHost
-        /// Nobody answered within the time.
+        /// The peer did not answer within this time.
         case timedOut(Duration)
         case other
     }
 
-    /// What kind of failure it is.
     package let kind: Kind
-    /// What happened and, where there is something, what to do.
+    /// What happened and, where possible, what to do.
     package let reason: String
-    /// The error itself; where several addresses were tried, that of the first.
+    /// The original error. If several addresses were tried, it is the first address's.
     package let error: any Error
 
     package init(_ error: any Error) {
@@ -62,6 +60,6 @@ package struct NetworkFailure {
 }
 
 extension String {
-    /// The system's words for an error number, such as "No such file or directory".
+    /// The system's description of an error number, such as "No such file or directory".
     package init(systemError code: CInt) { self.init(cString: strerror(code)) }
 }

@@ -1,6 +1,6 @@
 package import NIOCore
 
-/// Something that is decided once and that one task waits for. A cancelled task stops waiting at once.
+/// A value that is set once and that one task waits for. Cancelling the task ends its wait at once.
 package final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -13,10 +13,10 @@ package final class Outcome<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// Decides. Only the first call counts.
+    /// Sets the value. Only the first call has an effect.
     ///
-    /// - Returns: `false` if it was decided before, or the task that waited was cancelled: then the caller has to dispose
-    ///   of whatever the value holds.
+    /// - Returns: `false` if the value was set before, or the waiting task was cancelled. The caller then has to
+    ///   dispose of the value's resources.
     @discardableResult
     package func resolve(_ value: Value) -> Bool {
         let (continuation, isTaken) = state.withLock { state -> (CheckedContinuation<Value?, Never>?, Bool) in
@@ -35,7 +35,7 @@ package final class Outcome<Value: Sendable>: Sendable {
         return isTaken
     }
 
-    /// Waits until it is decided. Call it once.
+    /// Waits for the value. Call it once.
     ///
     /// - Returns: `nil` if the task was cancelled first, and for a second call.
     package func value(isolation: isolated (any Actor)? = #isolation) async -> Value? {
@@ -69,9 +69,9 @@ package final class Outcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits until it is decided, and decides itself when the time is over. Call it once.
+    /// Waits for the value, and sets it when the timeout expires. Call it once.
     ///
-    /// - Parameter late: the value if nobody decides in time.
+    /// - Parameter late: the value to set at the timeout.
     /// - Returns: `nil` if the task was cancelled first.
     package func value(
         within timeout: TimeAmount, on eventLoop: any EventLoop, isolation: isolated (any Actor)? = #isolation,

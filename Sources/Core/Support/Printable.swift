@@ -1,9 +1,9 @@
 extension String {
-    /// The text without anything that moves a terminal's cursor, ends a line, changes the direction of writing or is
-    /// invisible: such scalars are escaped, as in `\u{1B}` and `\n`.
+    /// The text with every scalar escaped (as in `\u{1B}` and `\n`) that moves a terminal's cursor, ends a line, changes
+    /// the direction of writing or is invisible.
     ///
-    /// For all text from outside that goes to a terminal or a log. Joiners and variation selectors are kept where
-    /// scripts and emoji need them.
+    /// Use it for all text from outside that goes to a terminal or a log. Joiners and variation selectors are kept
+    /// where scripts and emoji need them.
     package var printable: String {
         if isPlainASCII { return self }
         var text = ""
@@ -39,13 +39,13 @@ extension Unicode.Scalar {
     private static let variationSelectors: ClosedRange<UInt32> = 0xFE00...0xFE0F
 
     /// - Parameters:
-    ///   - previous: the scalar before it, unless that one is escaped.
+    ///   - previous: the scalar before it; `nil` if that one is escaped.
     ///   - next: the scalar after it.
     fileprivate func isPrintable(after previous: Unicode.Scalar?, before next: Unicode.Scalar?) -> Bool {
         if value < 0x7F { return value >= 0x20 }
         if value < 0xA0 { return false }
-        // Persian words and emoji sequences contain joiners. Between other letters, or at either end, they would only
-        // make a name that looks like another one.
+        // Persian words and emoji sequences contain joiners. Between other letters, or at either end, a joiner would
+        // only make a name look like another one.
         if Self.joiners ~= value {
             guard let previous, let next else { return false }
             return (previous.canBeJoined || Self.variationSelectors ~= previous.value) && next.canBeJoined
@@ -61,8 +61,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether it belongs to the emoji or to a script in which joiners have a visible effect, which European scripts
-    /// are not.
+    /// Whether the scalar is an emoji or belongs to a script in which joiners have a visible effect. European scripts
+    /// do not.
     private var canBeJoined: Bool {
         value >= 0x530 && !properties.isDefaultIgnorableCodePoint && !properties.isNoncharacterCodePoint
     }

@@ -1,8 +1,8 @@
 package import Logging
 
 extension Logger {
-    /// The same logger with text from outside escaped: no name or reason that the other end of a connection chose can
-    /// move a terminal's cursor or add a line to the log, whatever handler the program uses.
+    /// The same logger with text from outside escaped: no name or reason from a peer can move a terminal's cursor or
+    /// add a line to the log, whichever handler the program uses.
     package var printable: Logger {
         guard !(handler is PrintableLogHandler) else { return self }
         var logger = self
@@ -37,7 +37,7 @@ struct PrintableLogHandler: LogHandler {
         }
     }
 
-    // The rest is the program's handler's.
+    // The other requirements forward to the program's handler.
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { handler[metadataKey: key] }

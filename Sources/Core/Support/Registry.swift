@@ -1,5 +1,5 @@
-/// Entries under tokens, in the order in which they were added. A token is never reused. What is taken out is to be
-/// released without the lock that guards the registry: it may hold the last reference to an object of the program.
+/// Entries under tokens, in the order in which they were added. A token is never reused. Release removed entries
+/// outside the lock that guards the registry: an entry may hold the last reference to an object of the program.
 package struct Registry<Entry> {
     private var entries: [UInt64: Entry] = [:]
     private var lastToken: UInt64 = 0

@@ -2,15 +2,15 @@ package import NIOCore
 
 /// A token bucket: it refills at a constant rate, and holds no more than its capacity.
 package struct TokenBucket: Sendable {
-    /// The most tokens that it holds.
+    /// The maximum number of tokens.
     package let capacity: Int
     private let perSecond: Double
-    /// Below zero after ``spend(_:at:)`` took more than there were.
+    /// Below zero after ``spend(_:at:)`` took more tokens than the bucket had.
     private var tokens: Double
     private var time: NIODeadline
 
     /// - Parameters:
-    ///   - perSecond: the tokens that come back each second, from 1; less counts as 1.
+    ///   - perSecond: the tokens added each second, at least 1; smaller numbers count as 1.
     ///   - first: the tokens at the beginning; `nil` for a full bucket.
     package init(
         capacity: Int, perSecond: Double, first: Int? = nil, at now: NIODeadline = .uptimeNanoseconds(0)
@@ -21,29 +21,30 @@ package struct TokenBucket: Sendable {
         time = now
     }
 
-    /// Adds tokens besides those that come back with time.
+    /// Adds tokens in addition to the refill.
     package mutating func add(_ count: Int) { tokens = min(Double(capacity), tokens + Double(count)) }
 
-    /// Takes the tokens if there are that many.
+    /// Takes the tokens if the bucket has enough.
     package mutating func take(_ count: Int = 1, at now: NIODeadline) -> Bool {
         guard available(at: now) >= count else { return false }
         tokens -= Double(count)
         return true
     }
 
-    /// Takes the tokens, also more than there are.
+    /// Takes the tokens, even if the bucket has too few.
     package mutating func spend(_ count: Int, at now: NIODeadline) {
         refill(now)
         tokens -= Double(count)
     }
 
-    /// The whole tokens that there are.
+    /// The number of whole tokens.
     package mutating func available(at now: NIODeadline) -> Int {
         refill(now)
         return max(0, Int(tokens.rounded(.down)))
     }
 
-    /// When there are that many, at most the capacity, if none are taken before.
+    /// The time when the bucket has this many tokens (or its capacity, if that is less), provided that none are taken
+    /// before.
     package func time(for count: Int) -> NIODeadline {
         let missing = Double(min(count, capacity)) - tokens
         guard missing > 0 else { return time }

@@ -1,4 +1,4 @@
-/// Waits for `body` to end although the calling task is cancelled, or was before: `body` runs in a task of its own.
+/// Waits for `body` to end, even if the calling task is or becomes cancelled: `body` runs in a separate task.
 package func uncancelled<Result: Sendable>(_ body: @escaping @Sendable () async -> Result) async -> Result {
     await Task { await body() }.value
 }

@@ -7,6 +7,6 @@ package enum WallClock {
         return UInt64(max(0, time.tv_sec)) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
     }
 
-    /// Seconds since 1970, in whole microseconds: a `Double` cannot hold more.
+    /// Seconds since 1970, in whole microseconds, because a `Double` cannot hold more digits.
     package static var seconds: Double { Double(nanoseconds / 1000) / 1e6 }
 }

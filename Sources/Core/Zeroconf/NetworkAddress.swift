@@ -1,6 +1,6 @@
 import Support
 
-/// An address of a host and the interface on which it was learnt.
+/// An address of a host, with the interface on which it was learnt.
 public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
     /// The family of an address.
     public enum Family: Hashable, Sendable, CaseIterable {
@@ -12,15 +12,16 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// The family.
     public let family: Family
-    /// The address as text; for a link-local IPv6 address with its scope (`fe80::1%eth0`), as getaddrinfo takes it.
+    /// The address as text. A link-local IPv6 address has its scope (`fe80::1%eth0`), in the form that getaddrinfo
+    /// accepts.
     public let presentation: String
-    /// The index of the interface on which it was learnt, as if_nametoindex gives it; 0 if it is not known.
+    /// The index of the interface on which it was learnt, as if_nametoindex returns it; 0 if it is not known.
     public let interfaceIndex: UInt32
     let rank: Int
 
-    /// Makes an address of the bytes of an A record (4) or of an AAAA record (16), in network order.
+    /// Creates an address from the bytes of an A record (4) or of an AAAA record (16), in network order.
     ///
-    /// - Returns: nil for any other number of bytes.
+    /// - Returns: `nil` for any other number of bytes.
     public init?(bytes: [UInt8], interfaceIndex: UInt32) {
         switch bytes.count {
         case 4:
@@ -52,7 +53,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The name is what people know; the number is used if the interface no longer exists.
+    /// The name that users know, or the number if the interface no longer exists.
     private static func name(ofInterface index: UInt32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(IF_NAMESIZE)) { buffer in
             guard let base = buffer.baseAddress, if_indextoname(index, base) != nil else { return String(index) }
@@ -62,7 +63,7 @@ public struct NetworkAddress: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension NetworkAddress: Comparable {
-    /// Orders addresses by which to try first: IPv4, IPv6, link-local IPv6, loopback last.
+    /// Orders addresses by the sequence in which to try them: IPv4, IPv6, link-local IPv6, loopback last.
     public static func < (one: NetworkAddress, other: NetworkAddress) -> Bool {
         (one.rank, one.interfaceIndex, one.presentation) < (other.rank, other.interfaceIndex, other.presentation)
     }

@@ -1,4 +1,4 @@
-/// A service and where it can be reached.
+/// A service with its host, port and addresses.
 public struct ResolvedService: Hashable, Sendable {
     /// The service.
     public let instance: ServiceInstance
@@ -6,12 +6,12 @@ public struct ResolvedService: Hashable, Sendable {
     public let host: String
     /// The port, 0...65535; 0 means that the service is listed but takes no connections.
     public let port: Int
-    /// What the service says of itself.
+    /// The service's TXT record.
     public let txt: TXTRecord
-    /// The host's addresses, the ones to try first in front: IPv4, IPv6, link-local IPv6, loopback last.
+    /// The host's addresses, in the order in which to try them: IPv4, IPv6, link-local IPv6, loopback last.
     public let addresses: [NetworkAddress]
 
-    /// Makes a resolved service, for tests and for services known in another way.
+    /// Creates a resolved service, for tests and for services found by other means.
     public init(instance: ServiceInstance, host: String, port: Int, txt: TXTRecord, addresses: [NetworkAddress]) {
         self.instance = instance
         self.host = host

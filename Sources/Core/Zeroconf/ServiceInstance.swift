@@ -2,14 +2,14 @@ import Support
 
 /// One service on the network: its name, type and domain. They identify it; resolving it gives its host and port.
 public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
-    /// The name that people see, such as "Rover": 1 to 63 bytes of UTF-8.
+    /// The name that users see, such as "Rover": 1 to 63 bytes of UTF-8.
     public let name: String
     /// The type.
     public let type: ServiceType
-    /// The domain in lower case with a dot at its end, mostly `local.`.
+    /// The domain in lower case with a dot at its end, usually `local.`.
     public let domain: String
 
-    /// Makes an instance; `local`, `Local.` and the empty string all mean `local.`.
+    /// Creates an instance; `local`, `Local.` and the empty string all mean `local.`.
     public init(name: String, type: ServiceType, domain: String = "local.") {
         self.name = name
         self.type = type
@@ -21,7 +21,7 @@ public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether both are the same instance for DNS: names without regard to the case of ASCII letters.
+    /// Whether both are the same instance to DNS, which ignores the case of ASCII letters in names.
     public static func == (one: ServiceInstance, other: ServiceInstance) -> Bool {
         one.name.isSameName(as: other.name) && one.type == other.type && one.domain == other.domain
     }
@@ -33,6 +33,6 @@ public struct ServiceInstance: Hashable, Sendable, CustomStringConvertible {
         hasher.combine(domain)
     }
 
-    /// Name, type and domain in quotes and dots, such as `"Rover"._robot._tcp.local.`
+    /// The name in quotes, the type and the domain, such as `"Rover"._robot._tcp.local.`
     public var description: String { "\"\(name)\".\(type).\(domain)" }
 }

@@ -2,11 +2,11 @@ import Support
 
 /// The type of a service, such as `_robot._tcp`.
 ///
-/// The name is 2 to 15 letters, digits, hyphens or underscores, with at least one letter, and begins and ends with
-/// a letter or digit. RFC 6335 (section 5.1) gives the limit of 15 and has no underscore; it is accepted here because
-/// names such as `screen_control` are in use and both Avahi and mDNSResponder take them. RFC 6335 also allows a single
-/// letter, which Avahi does not (avahi_is_valid_service_type_strict wants two). Avahi itself would take up to 62
-/// bytes; mDNSResponder and other hosts would not.
+/// The name is 2 to 15 letters, digits, hyphens or underscores, with at least one letter, and begins and ends with a
+/// letter or digit. RFC 6335 (section 5.1) sets the limit of 15 and has no underscore. This type accepts underscores
+/// because names such as `screen_control` are in use and both Avahi and mDNSResponder accept them. RFC 6335 also allows
+/// a single letter, which Avahi does not (avahi_is_valid_service_type_strict wants two). Avahi itself would accept up
+/// to 62 bytes; mDNSResponder and other hosts would not.
 ///
 /// Types are compared without regard to case, as DNS does.
 public struct ServiceType: Sendable {
@@ -14,7 +14,7 @@ public struct ServiceType: Sendable {
     public enum TransportProtocol: String, Hashable, Sendable {
         /// For services over TCP.
         case tcp = "_tcp"
-        /// For services over anything else, UDP in the first place (RFC 6763, section 7).
+        /// For services over anything else, usually UDP (RFC 6763, section 7).
         case udp = "_udp"
     }
 
@@ -88,7 +88,7 @@ extension ServiceType: Hashable, CustomStringConvertible {
     /// The full type, such as `_robot._tcp`.
     public var description: String { "_\(name).\(transportProtocol.rawValue)" }
 
-    /// Whether both are the same type for DNS: names without regard to case.
+    /// Whether both are the same type to DNS, which ignores the case of names.
     public static func == (one: ServiceType, other: ServiceType) -> Bool {
         one.transportProtocol == other.transportProtocol && one.name.isSameName(as: other.name)
     }

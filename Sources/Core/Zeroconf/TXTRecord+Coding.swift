@@ -1,17 +1,17 @@
 import Support
 
 extension TXTRecord {
-    /// The most bytes that an encoded record may have: 1300, which is what RFC 6763 (section 6.2) asks for so that a
+    /// The maximum size of an encoded record, in bytes. RFC 6763 (section 6.2) recommends at most 1300, so that a
     /// record fits into one Ethernet packet with its name; it prefers 200 or less.
     ///
-    /// It is a limit here because Avahi 0.8 takes a larger one without complaint, but no other host can then resolve
-    /// the service: on an Ethernet, 1328 bytes still got through and 1428 did not.
+    /// The limit is enforced here because Avahi 0.8 accepts a larger record without complaint, but no other host can
+    /// then resolve the service: on an Ethernet, 1328 bytes still got through and 1428 did not.
     public static let maximumEncodedSize = 1300
 
-    /// The record as it goes over the wire: each entry a length byte and `key=value` (RFC 6763, section 6.1).
+    /// The record in its wire format: each entry is a length byte and `key=value` (RFC 6763, section 6.1).
     ///
-    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` for a key that is empty or has other characters than
-    ///   printable ASCII without `=`, for an entry over 255 bytes, and for more than ``maximumEncodedSize`` in all.
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord`` for an empty key, a key with characters other than printable
+    ///   ASCII without `=`, an entry over 255 bytes, or more than ``maximumEncodedSize`` bytes in all.
     public func encoded() throws(ZeroconfError) -> [UInt8] {
         var bytes: [UInt8] = []
         for entry in entries {
@@ -46,10 +46,10 @@ extension TXTRecord {
         return bytes.isEmpty ? [0] : bytes
     }
 
-    /// Parses a record from the wire. Any bytes are accepted: what is not an entry is skipped.
+    /// Parses a record from the wire. It accepts any bytes.
     ///
-    /// Skipped are empty strings, strings that begin with `=`, keys with characters that a key cannot have, keys that
-    /// came before (the first counts: RFC 6763, section 6.4), and a last string that is cut short.
+    /// It skips empty strings, strings that begin with `=`, keys with invalid characters, repeated keys (the first
+    /// counts: RFC 6763, section 6.4), and a truncated last string.
     public init(decoding wire: some Sequence<UInt8>) {
         let bytes = Array(wire)
         var seen: Set<ComparableName> = []
@@ -71,10 +71,10 @@ extension TXTRecord {
         self.init(entries: entries)
     }
 
-    /// The wire form with its strings in the opposite order.
+    /// The wire form with its strings in reverse order.
     ///
-    /// Avahi 0.8 hands the strings of a resolved service over from the last to the first, though they are on the wire
-    /// as they were published.
+    /// Avahi 0.8 returns the strings of a resolved service from the last to the first, although they are on the wire in
+    /// the order in which they were published.
     static func reversingStrings(in wire: [UInt8]) -> [UInt8] {
         var strings: [ArraySlice<UInt8>] = []
         var position = 0

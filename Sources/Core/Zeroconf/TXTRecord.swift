@@ -1,38 +1,38 @@
 import Support
 
-/// What a service tells about itself before anyone connects: keys and values in order.
+/// The data that a service publishes for browsers to read before they connect: keys and values in order.
 ///
-/// Keys are compared without regard to the case of ASCII letters and are 1 or more printable ASCII characters but `=`
-/// (RFC 6763, section 6.4). A value is any bytes, mostly UTF-8. Key and value together take at most 254 bytes. Whether a
-/// record can be published is checked when it is encoded.
+/// A key is 1 or more printable ASCII characters except `=` (RFC 6763, section 6.4). Keys are compared without regard
+/// to the case of ASCII letters. A value is any bytes, usually UTF-8. Key and value together take at most 254 bytes.
+/// ``encoded()`` checks whether a record can be published.
 public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
     /// A key with its value.
     public struct Entry: Hashable, Sendable {
         /// The key as it was written.
         public let key: String
-        /// The value's bytes; nil for a key that stands alone, without `=`.
+        /// The value's bytes; `nil` for a key that stands alone, without `=`.
         public let value: [UInt8]?
     }
 
     /// The entries in order.
     public private(set) var entries: [Entry] = []
 
-    /// An empty record.
+    /// Creates an empty record.
     public init() {}
 
-    /// For the decoder, which has made sure that no key is there twice.
+    /// Used by the decoder, which has skipped repeated keys.
     init(entries: [Entry]) {
         self.entries = entries
     }
 
-    /// A record of keys and texts in the order written; of a key written twice the last value stays.
+    /// Creates a record of keys and texts in the order written. The last value of a repeated key counts.
     public init(dictionaryLiteral elements: (String, String)...) {
         for (key, value) in elements {
             self[key] = value
         }
     }
 
-    /// A record of keys and texts in the order given; of a key given twice the last value stays.
+    /// Creates a record of keys and texts in the order given. The last value of a repeated key counts.
     public init(_ pairs: some Sequence<(key: String, value: String)>) {
         for (key, value) in pairs {
             self[key] = value
@@ -45,9 +45,9 @@ public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
     /// Whether it has no entries.
     public var isEmpty: Bool { entries.isEmpty }
 
-    /// The value as text; nil if the key is not there, stands alone, or its value is not UTF-8.
+    /// The value as text; `nil` if the key is missing, stands alone, or has a value that is not UTF-8.
     ///
-    /// Setting nil removes the key; setting a text keeps the place of a key that is there.
+    /// Setting `nil` removes the key. Setting a text keeps the place of an existing key.
     public subscript(key: String) -> String? {
         get { bytes(for: key).flatMap { String(validating: $0, as: UTF8.self) } }
         set {
@@ -59,17 +59,17 @@ public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The value's bytes; nil if the key is not there or stands alone.
+    /// The value's bytes; `nil` if the key is missing or stands alone.
     public func bytes(for key: String) -> [UInt8]? {
         index(of: key).flatMap { entries[$0].value }
     }
 
-    /// Whether the key is there, with a value or alone.
+    /// Whether the record has the key, with a value or alone.
     public func contains(_ key: String) -> Bool {
         index(of: key) != nil
     }
 
-    /// Sets a value, or the key alone if it is nil, in the place of the key if it is there, at the end otherwise.
+    /// Sets a value, or the key alone for `nil`. An existing key keeps its place; a new key is appended.
     public mutating func set(_ value: [UInt8]?, for key: String) {
         if let index = index(of: key) {
             entries[index] = Entry(key: key, value: value)
@@ -91,7 +91,7 @@ public struct TXTRecord: Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension TXTRecord: Hashable, CustomStringConvertible {
-    /// Whether both have the same keys with the same values, in whatever order: no meaning is attached to it.
+    /// Whether both have the same keys with the same values. The order has no meaning.
     public static func == (one: TXTRecord, other: TXTRecord) -> Bool {
         one.values == other.values
     }
@@ -105,7 +105,7 @@ extension TXTRecord: Hashable, CustomStringConvertible {
         Dictionary(entries.map { (ComparableName($0.key), $0.value) }) { first, _ in first }
     }
 
-    /// The entries as `key=value`, separated by spaces; values that are not UTF-8 as their number of bytes.
+    /// The entries as `key=value`, separated by spaces. A value that is not UTF-8 is shown as its number of bytes.
     public var description: String {
         entries.map { entry in
             guard let value = entry.value else { return entry.key }

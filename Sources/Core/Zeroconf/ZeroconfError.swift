@@ -1,9 +1,9 @@
 import CDNSSD
 import Support
 
-/// What went wrong while publishing, browsing or resolving, in words that a user can act on.
+/// A failure to publish, browse or resolve, in words that a user can act on.
 public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure. More kinds may come, so a `switch` over it needs a `default`.
+    /// The kind of failure. More kinds may be added, so a `switch` over it needs a `default`.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
         enum Value: CaseIterable {
             case daemonUnavailable, nameConflict, timedOut, invalidName, invalidType, invalidPort, invalidTXTRecord
@@ -38,12 +38,12 @@ public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// What happened and what to do about it.
+    /// What happened and what to do.
     public let message: String
-    /// The error underneath, mostly a ``DNSServiceError``.
+    /// The underlying error, usually a ``DNSServiceError``.
     public let cause: (any Error)?
 
-    /// Makes an error.
+    /// Creates an error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -57,12 +57,12 @@ public struct ZeroconfError: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// An error number as dns_sd.h gives it.
+/// An error number of dns_sd.h.
 public struct DNSServiceError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The number; the ones of dns_sd.h lie between -65792 and -65537.
+    /// The number. Those of dns_sd.h lie between -65792 and -65537.
     public let rawValue: Int32
 
-    /// Wraps the number.
+    /// Creates an error from the number.
     public init(rawValue: Int32) {
         self.rawValue = rawValue
     }
@@ -94,8 +94,8 @@ extension ZeroconfError {
 
     /// Translates an error of a dns_sd call or of its callback.
     ///
-    /// Avahi maps an absent daemon, a lost D-Bus connection and a time-out to Unknown (map_error in its compat.c),
-    /// so Unknown is read as the daemon's absence; mDNSResponder has codes of its own for that.
+    /// Avahi maps an absent daemon, a lost D-Bus connection and a time-out to Unknown (map_error in its compat.c), so
+    /// Unknown counts as an absent daemon; mDNSResponder has separate codes for these.
     static func translating(_ error: DNSServiceError, while doing: String) -> ZeroconfError {
         switch Int(error.rawValue) {
         case Int(kDNSServiceErr_Unknown), -65563 /* ServiceNotRunning */, -65569 /* DefunctConnection */:

@@ -3,7 +3,7 @@ import ElementalWire
 extension AdmissionMessage {
     /// The version of admission that this module implements.
     static let version: UInt8 = 1
-    /// The longest frame, its envelope included.
+    /// The maximum size of a frame in bytes, with its envelope.
     static let maximumFrameByteCount = 1024
 
     private enum Kind: UInt8 {
@@ -12,7 +12,7 @@ extension AdmissionMessage {
         case refused = 255
     }
 
-    /// The message's frame, its envelope included: at most 1,024 bytes.
+    /// The message's frame with its envelope, at most 1,024 bytes.
     var frame: [UInt8] {
         var value = ValueWriter(kind: kind.rawValue)
         write(&value)
@@ -90,8 +90,8 @@ extension AdmissionMessage {
         }
     }
 
-    /// Reads a frame's value. What is not exactly a message is refused: a field too short or too long, a byte too many, a
-    /// value that does not exist.
+    /// Parses a frame's value. Only an exact message is accepted: fields that are too short or too long, extra bytes
+    /// and unknown values are refused.
     ///
     /// - Throws: ``AdmissionRefusal/Code/malformed``, or ``AdmissionRefusal/Code/version``.
     init(wireBytes bytes: UnsafeRawBufferPointer) throws(AdmissionRefusal) {
@@ -162,7 +162,7 @@ extension AdmissionMessage {
 extension ByteReader {
     fileprivate mutating func array(_ count: Int) -> [UInt8]? { bytes(count).map(Array.init) }
 
-    /// A role that can be asked for and granted: ``Role/plain`` is none.
+    /// A role that can be requested and granted. ``Role/plain`` cannot.
     fileprivate mutating func role() -> Role? { uint8().flatMap(Role.init(code:)).flatMap { $0 == .plain ? nil : $0 } }
 
     fileprivate mutating func secretKind() -> PairingSecret.Kind? { uint8().flatMap(PairingSecret.Kind.init) }
@@ -178,7 +178,7 @@ extension ByteReader {
 
     fileprivate mutating func serviceName() -> String? { text(1...AdmissionText.maximumServiceByteCount) }
 
-    /// A service's name, or none at all, which means any.
+    /// A service's name. The empty text stands for any service and returns a `nil` name.
     fileprivate mutating func wantedService() -> (name: String?, Void)? {
         text(0...AdmissionText.maximumServiceByteCount).map { ($0.isEmpty ? nil : $0, ()) }
     }
@@ -204,7 +204,7 @@ private struct ValueWriter {
     mutating func bytes(_ bytes: [UInt8]) { value += bytes }
     mutating func number(_ number: UInt16) { value += [UInt8(truncatingIfNeeded: number), UInt8(number >> 8)] }
 
-    /// At most 255 bytes, which whoever makes a message sees to.
+    /// Writes a text of at most 255 bytes. The code that makes the message ensures the limit.
     mutating func text(_ text: String) {
         value.append(UInt8(text.utf8.count))
         value += text.utf8

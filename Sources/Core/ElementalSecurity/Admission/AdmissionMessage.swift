@@ -1,40 +1,41 @@
 import ElementalWire
 
-/// What the two ends of a TLS connection say to each other before the session begins.
+/// A message between the two ends of a TLS connection before the session begins.
 ///
-/// A client opens with one of ``connect``, ``pair``, ``openWindow`` and ``revoke``.
+/// A client begins with one of ``connect``, ``pair``, ``openWindow`` and ``revoke``.
 package enum AdmissionMessage: Sendable, Equatable {
-    /// Client: wants a session with the service of this name, in this role, under this name of its own.
+    /// Client: requests a session with the service of this name, in this role; `name` is the client's own.
     case connect(service: String?, role: Role, name: String)
-    /// Client: wants to pair with the service of this name; `nil` if it knows only the address.
+    /// Client: requests pairing with the service of this name; `nil` if the client knows only the address.
     case pair(service: String?)
-    /// Service: how to pair.
+    /// Service: offers pairing.
     case offer(PairingOffer)
     /// Client: begins CPace.
     case initiation(PairingInitiation)
-    /// Service: its point, the role that it will grant, and its tag.
+    /// Service: sends its point, the role that it will grant, and its tag.
     case response(PairingResponse)
-    /// Client: its tag. It has stored the service's fingerprint.
+    /// Client: sends its tag. It has stored the service's fingerprint.
     case confirmation(tag: [UInt8])
-    /// Service: the client is admitted to the service of this name in this role; the session follows.
+    /// Service: admits the client to the service of this name in this role. The session follows.
     case granted(service: String, role: Role)
-    /// Client: open a pairing window.
+    /// Client: requests a pairing window.
     case openWindow(service: String?, seconds: UInt16, role: Role, kind: PairingSecret.Kind)
     /// Service: the window is open, for this role at most.
     case windowOpened(seconds: UInt16, role: Role, secret: PairingSecret)
-    /// Client: withdraw what was granted to a client.
+    /// Client: requests that the access of a client be revoked.
     case revoke(service: String?, Fingerprint)
-    /// Service: it is withdrawn; how many clients were paired in windows that the revoked one opened, and the first of them.
+    /// Service: the client was revoked. `pairedCount` clients were paired in windows that it opened; the names are the
+    /// first of them.
     case revoked(pairedCount: UInt16, [PairedName])
-    /// Either: no, and why. It closes the connection.
+    /// Either: refuses with a reason, and closes the connection.
     case refused(AdmissionRefusal)
 }
 
 /// The service's offer to pair.
 package struct PairingOffer: Sendable, Equatable {
-    /// What the client has to enter.
+    /// The kind of secret that the user has to enter.
     package var kind: PairingSecret.Kind
-    /// How long the window stays open.
+    /// The time until the window closes, in seconds.
     package var seconds: UInt16
     /// The service's name.
     package var service: String

@@ -1,19 +1,19 @@
 import ElementalWire
 
-/// Splits what arrives before the session into messages of admission, within bounds.
+/// Splits the bytes that arrive before the session into admission messages, within bounds.
 package struct AdmissionReader {
-    /// The most bytes that an end may send before it is admitted.
+    /// The maximum number of bytes that a peer may send before it is admitted.
     package static let maximumByteCount = 8 * 1024
 
     private var buffer: [UInt8] = []
-    /// Bytes of messages that were read.
+    /// The number of bytes in the messages that were read.
     private var readByteCount = 0
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer += bytes }
 
-    /// The next message, once it is whole.
+    /// Returns the next message, or `nil` while it is incomplete.
     ///
-    /// - Throws: ``AdmissionRefusal`` if the bytes are not one, or are too many.
+    /// - Throws: ``AdmissionRefusal`` if the bytes are not a message, or are too many.
     mutating func next() throws(AdmissionRefusal) -> AdmissionMessage? {
         guard let length = try frameByteCount(), buffer.count >= length else {
             try checkByteCount()
@@ -30,12 +30,13 @@ package struct AdmissionReader {
         }.get()
     }
 
-    /// - Throws: ``AdmissionRefusal/Code/malformed`` if the end has sent more than it may.
+    /// - Throws: ``AdmissionRefusal/Code/malformed`` if the peer has sent too many bytes.
     func checkByteCount() throws(AdmissionRefusal) {
         guard readByteCount + buffer.count <= Self.maximumByteCount else { throw .malformed }
     }
 
-    /// The bytes of the next frame, once its header is here. An element that does not belong here is refused at once.
+    /// The size of the next frame in bytes, once its header has arrived. Refuses every element except admission at
+    /// once.
     private func frameByteCount() throws(AdmissionRefusal) -> Int? {
         guard let id = buffer.first else { return nil }
         guard Int8(bitPattern: id) == SystemElement.admission.rawValue else { throw .malformed }
@@ -45,7 +46,7 @@ package struct AdmissionReader {
         return Envelope.streamByteCount + length
     }
 
-    /// What arrived after the last message of admission: the session's first bytes.
+    /// Returns the bytes after the last admission message: the session's first bytes.
     mutating func takeRemainder() -> [UInt8] {
         defer { buffer = [] }
         return buffer

@@ -6,9 +6,9 @@ package struct AuthorisedClient: Sendable, Equatable {
     package let fingerprint: Fingerprint
     /// The name that it gives itself: 1 to 64 bytes, without control characters.
     package let name: String
-    /// What it may do: the lesser of what it asked for and what it was granted.
+    /// Its role: the lesser of the requested role and the one that it was granted.
     package let role: Role
-    /// What arrived of the session already.
+    /// The session's bytes that have already arrived.
     package let remainder: [UInt8]
 }
 
@@ -18,11 +18,11 @@ package struct PairedClient: Sendable, Equatable {
     package let fingerprint: Fingerprint
     /// The name that it gives itself: 1 to 64 bytes, without control characters.
     package let name: String
-    /// The lesser of the window's role and the one that it asked for.
+    /// The lesser of the window's role and the requested one.
     package let role: Role
     /// The service that it may use.
     package let service: String
-    /// Who opened the window over the network; `nil` for the service's own host.
+    /// The admin that opened the window over the network; `nil` for the service's own host.
     package let pairedBy: Fingerprint?
 }
 

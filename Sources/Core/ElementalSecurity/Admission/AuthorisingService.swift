@@ -6,12 +6,12 @@ package struct AuthorisingService: Sendable, Equatable {
     package let fingerprint: Fingerprint
     /// Its name, such as `robot`.
     package let service: String
-    /// What this client may do there.
+    /// This client's role there.
     package let role: Role
-    /// What arrived of the session already.
+    /// The session's bytes that have already arrived.
     package let remainder: [UInt8]
 
-    /// What its name has to be, because messages carry it.
+    /// The rule for its name, which messages carry.
     package static let nameRule = "a service that pairs has a name of 1 to 63 bytes, without control characters"
 
     /// Whether a service with that name can pair.

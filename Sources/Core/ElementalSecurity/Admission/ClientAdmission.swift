@@ -1,26 +1,25 @@
 import ElementalWire
 import Support
 
-/// A client's part before its session begins: asks to be admitted, pairs, or gives an admin's command. A state machine
-/// without sockets, clocks and files: bytes go in, actions come out.
+/// A client's part before its session begins: requests admission, pairs, or sends an admin's command. A state machine
+/// without sockets, clocks and files: it receives bytes and returns actions.
 ///
-/// The driver has a TLS connection whose other end has proved its key, and which is pinned unless this is a pairing. It
-/// performs ``start()``, passes on what arrives until an action says ``Action/authorised(_:)`` or ``Action/close``, and
-/// limits the time of all of it.
+/// The driver has a TLS connection whose peer has proved its key. That key is pinned, unless this is a pairing. The
+/// driver performs ``start()``, passes on the received bytes until an action is ``Action/authorised(_:)`` or
+/// ``Action/close``, and limits the time of the whole exchange.
 package struct ClientAdmission: Sendable, Undisclosed {
-    /// What the client wants.
     package enum Purpose: Sendable, Equatable {
-        /// A session, in this role at most.
+        /// Requests a session, in this role at most.
         case connect(Role)
-        /// To pair for this role at most. Without a secret the service only says what is to be entered: the client then
-        /// disconnects, and comes back with it.
+        /// Requests pairing, for this role at most. Without a secret the service only reports the kind of secret to
+        /// enter: the client then disconnects, and comes back with the secret.
         case pair(PairingSecret?, Role)
-        /// To open a pairing window.
+        /// Requests a pairing window.
         case openWindow(seconds: UInt16, Role, PairingSecret.Kind)
-        /// To withdraw what was granted to a client.
+        /// Revokes a client's access.
         case revoke(Fingerprint)
 
-        /// With a role that can be granted: ``Role/plain`` cannot.
+        /// The same with a role that can be granted. ``Role/plain`` cannot.
         fileprivate var grantable: Purpose {
             switch self {
             case .connect(let role): .connect(max(role, .observe))
@@ -31,26 +30,28 @@ package struct ClientAdmission: Sendable, Undisclosed {
         }
     }
 
-    /// What to do, in this order. Not shown, because the bytes of some hold what pairing proves.
+    /// An action for the driver, to be performed in this order. Undisclosed, because the bytes of some actions contain
+    /// the proofs of pairing.
     package enum Action: Sendable, Equatable, Undisclosed {
         /// Send these bytes.
         case send([UInt8])
-        /// The service wants this entered: ask the person, then pair on a new connection.
+        /// The service asks for this kind of secret: prompt the user, then pair on a new connection.
         case asked(PairingOffer)
-        /// Store the service, then call ``stored(_:)``. As pending it counts for nothing: the service has yet to say that it
-        /// has stored this client.
+        /// Store the service, then call ``stored(_:)``. A pending service is not trusted: the service has yet to
+        /// confirm that it has stored this client.
         case store(PairedService, isPending: Bool)
         /// Remove the pending service from the store, then fail and close: the service has not stored this client.
         case withdraw(PairedService, AdmissionRefusal)
         /// Begin the session.
         case authorised(AuthorisingService)
-        /// The window is open; show the secret to the person who asked for it.
+        /// The window is open; show the secret to the user.
         case windowOpened(seconds: UInt16, Role, PairingSecret)
-        /// The client was revoked; how many were paired in windows that it opened, and the first of them.
+        /// The client was revoked. `pairedCount` clients were paired in windows that it opened; the names are the first
+        /// of them.
         case revoked(pairedCount: Int, [PairedName])
-        /// It did not work, for either end's reason.
+        /// The exchange failed, for a reason of either end.
         case failed(AdmissionRefusal)
-        /// Close the connection, once everything was sent.
+        /// Close the connection, once all bytes are sent.
         case close
     }
 
@@ -78,14 +79,13 @@ package struct ClientAdmission: Sendable, Undisclosed {
     private var state = State.asked
 
     /// - Parameters:
-    ///   - purpose: what the client wants.
-    ///   - service: the name of the service that is wanted, such as `robot`; `nil` only if the user gave no name but a
-    ///     host and port, and then ``AuthorisingService/service`` has to be checked against the pins.
-    ///   - name: the client's own name, of which 64 bytes are sent.
+    ///   - service: the name of the wanted service, such as `robot`; `nil` only if the user gave just a host and port.
+    ///     In that case check ``AuthorisingService/service`` against the pins.
+    ///   - name: the client's own name, truncated to 64 bytes.
     ///   - own: the client's fingerprint.
-    ///   - peer: the service's, which TLS has proved.
+    ///   - peer: the service's fingerprint, which TLS has proved.
     ///   - pinned: for a pairing, the fingerprint that the wanted service and instance already have in the store.
-    ///   - random: gives that many random bytes; passed only by tests.
+    ///   - random: returns this many random bytes; only tests pass it.
     package init(
         _ purpose: Purpose, service: String?, name: String, own: Fingerprint, peer: Fingerprint,
         pinned: Fingerprint? = nil, random: @escaping @Sendable (Int) -> [UInt8] = Primitives.randomBytes
@@ -100,13 +100,14 @@ package struct ClientAdmission: Sendable, Undisclosed {
         self.random = random
     }
 
-    /// Whether it is over: what arrives now is not for this machine.
+    /// Whether the exchange is over: bytes that arrive now are not for this machine.
     package var isDone: Bool { if case .done = state { true } else { false } }
 
-    /// Whether the service has stored this client and only this end's store is waited for: the connection no longer counts.
+    /// Whether the service has stored this client and only this end's store is missing. The loss of the connection no
+    /// longer matters.
     package var isCompleting: Bool { if case .completing = state { true } else { false } }
 
-    /// Says what the client wants.
+    /// Sends the client's request.
     package mutating func start() -> [Action] {
         if let service, !AdmissionText.isService(service) {
             return end(AdmissionRefusal(.wrongService, AuthorisingService.nameRule))
@@ -124,7 +125,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         return [.send(message.frame)]
     }
 
-    /// Takes bytes that arrived.
+    /// Handles received bytes.
     package mutating func receive(_ bytes: UnsafeRawBufferPointer) -> [Action] {
         guard !isDone else { return [] }
         reader.append(bytes)
@@ -138,16 +139,16 @@ package struct ClientAdmission: Sendable, Undisclosed {
         return actions
     }
 
-    /// The service of ``Action/store(_:)`` is in the store, or could not be written: then the pairing fails.
+    /// Continues after ``Action/store(_:isPending:)``. If the store could not be written, the pairing fails.
     package mutating func stored(_ result: Result<Void, AdmissionRefusal>) -> [Action] {
         switch (state, result) {
         case (.storing, .failure(let refusal)): return refuse(refusal)
-        // The service has this client, and its session has begun: nothing more is said.
+        // The service has stored this client, and its session has begun: send no refusal.
         case (.completing, .failure(let refusal)): return end(refusal)
         case (.completing(let service), .success): return admitted(service.service, service.role)
         case (.storing(let service, let tag), .success):
             state = .confirmed(service)
-            // What arrived meanwhile, at most a refusal, is looked at now.
+            // Handles bytes that arrived meanwhile, at most a refusal.
             return [.send(AdmissionMessage.confirmation(tag: tag).frame)]
                 + receive(UnsafeRawBufferPointer(start: nil, count: 0))
         case (.asked, _), (.initiated, _), (.confirmed, _), (.done, _): return []
@@ -204,10 +205,10 @@ package struct ClientAdmission: Sendable, Undisclosed {
 
     // MARK: - Pairing
 
-    /// Why the client cannot pair with this end, whatever the code.
+    /// The reason why the client cannot pair with this peer, whatever the code.
     private var obstacle: AdmissionRefusal? {
         if Primitives.isEqual(peer.bytes, own.bytes) { return .ownIdentity }
-        // To pair again with the same key repairs a pairing that only this end remembers.
+        // Pairing again with the same key repairs a pairing that only this end has stored.
         guard let pinned, !Primitives.isEqual(pinned.bytes, peer.bytes) else { return nil }
         return AdmissionRefusal(
             .alreadyPaired,
@@ -265,7 +266,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         }
     }
 
-    /// Ends for a reason of this end's.
+    /// Ends the exchange for a reason of this end's.
     private mutating func refuse(_ refusal: AdmissionRefusal) -> [Action] {
         [.send(AdmissionMessage.refused(refusal).frame)] + end(refusal)
     }

@@ -2,33 +2,34 @@ import ElementalWire
 import Support
 
 /// Decides on one client's connection before its session begins: admits it, pairs with it, or carries out an admin's
-/// command. A state machine without sockets, clocks and files: bytes and times go in, actions come out.
+/// command. A state machine without sockets, clocks and files: it receives bytes and times and returns actions.
 ///
-/// The driver has a TLS connection whose other end has proved its key. It passes on what arrives until an action says
-/// ``Action/authorised(_:)`` or ``Action/close``, calls ``update(_:at:)`` at ``deadline``, and ``disconnected(_:)`` if the
-/// connection is lost before. The window is the service's own, shared by all of its connections.
+/// The driver has a TLS connection whose peer has proved its key. It passes on the received bytes until an action is
+/// ``Action/authorised(_:)`` or ``Action/close``, calls ``update(_:at:)`` at ``deadline``, and ``disconnected(_:)`` if
+/// the connection is lost before. All connections of the service share its pairing window.
 package struct ServiceAdmission: Sendable, Undisclosed {
-    /// What to do, in this order. Not shown, because the bytes of some hold a code.
+    /// An action for the driver, to be performed in this order. Undisclosed, because the bytes of some actions contain
+    /// a code.
     package enum Action: Sendable, Equatable, Undisclosed {
         /// Send these bytes.
         case send([UInt8])
         /// Store the client, then call ``stored(_:)``.
         case store(PairedClient)
-        /// Remove the first from the store, then call ``revoked(_:)``. The second gave the command.
+        /// Remove the first client from the store, then call ``revoked(_:)``. The second client sent the command.
         case revoke(Fingerprint, by: Fingerprint)
         /// The pairing window was opened or closed.
         case windowChanged
         /// Begin the session.
         case authorised(AuthorisedClient)
-        /// The client was refused, by either end, for the log; what it has to know was sent.
+        /// Either end has refused. This is for the log: a message to the client is a separate action.
         case refused(AdmissionRefusal)
-        /// Close the connection, once everything was sent.
+        /// Close the connection, once all bytes are sent.
         case close
     }
 
     private enum State {
         case opening
-        /// Offered a pairing in this of the service's windows.
+        /// Has offered pairing in the service's window of this number.
         case offered(PairingOffer, opening: Int)
         /// Waits for the client's tag.
         case answered(PairingWindow.Attempt, expectedTag: [UInt8], PairedClient)
@@ -51,11 +52,12 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     /// - Parameters:
     ///   - service: the name of the service, such as `robot`.
     ///   - own: the service's own fingerprint.
-    ///   - peer: the client's, which TLS has proved.
+    ///   - peer: the client's fingerprint, which TLS has proved.
     ///   - isLoopback: whether the connection comes from this host.
-    ///   - storedRole: the role that a fingerprint has for this service; called when the client asks for it. Throws if
-    ///     the trusted clients cannot be read: then nobody is admitted, not even the service's own key.
-    ///   - random: gives that many random bytes; passed only by tests.
+    ///   - storedRole: returns the role that a fingerprint has for this service; called when the client requests a
+    ///     role. Throws if the trusted clients cannot be read: then no client is admitted, not even one with the
+    ///     service's own key.
+    ///   - random: returns this many random bytes; only tests pass it.
     package init(
         service: String, own: Fingerprint, peer: Fingerprint, isLoopback: Bool,
         storedRole: @escaping @Sendable (Fingerprint) throws(AdmissionRefusal) -> Role?,
@@ -69,15 +71,15 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         self.random = random
     }
 
-    /// Whether the decision has been made: what arrives now is not for this machine.
+    /// Whether the decision has been made: bytes that arrive now are not for this machine.
     package var isDone: Bool { if case .done = state { true } else { false } }
 
-    /// When to call ``update(_:at:)``, if nothing happens before.
+    /// The time to call ``update(_:at:)``, if nothing happens before.
     package var deadline: ContinuousClock.Instant? {
         if case .answered(let attempt, _, _) = state { attempt.deadline } else { nil }
     }
 
-    /// Takes bytes that arrived.
+    /// Handles received bytes.
     package mutating func receive(
         _ bytes: UnsafeRawBufferPointer, _ window: inout PairingWindow, at now: ContinuousClock.Instant
     ) -> [Action] {
@@ -105,7 +107,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         }
     }
 
-    /// The connection is lost.
+    /// Ends the attempt because the connection is lost.
     package mutating func disconnected(
         _ window: inout PairingWindow, at now: ContinuousClock.Instant
     ) -> [Action] {
@@ -115,7 +117,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         }
     }
 
-    /// The client of ``Action/store(_:)`` is in the store, or could not be written: then the client is told why.
+    /// Continues after ``Action/store(_:)``. If the store could not be written, the client receives the reason.
     package mutating func stored(_ result: Result<Void, AdmissionRefusal>) -> [Action] {
         guard case .storing(let client) = state else { return [] }
         state = .done
@@ -125,8 +127,8 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         }
     }
 
-    /// The client of ``Action/revoke(_:by:)`` was removed, together with how many clients were paired by it and which, or
-    /// could not be.
+    /// Continues after ``Action/revoke(_:by:)``. A success has the number of clients that the revoked one had paired,
+    /// and the first of them.
     package mutating func revoked(
         _ result: Result<(pairedCount: Int, paired: [PairedName]), AdmissionRefusal>
     ) -> [Action] {
@@ -184,7 +186,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         throw AdmissionRefusal(.wrongService, "this is the service \(service), not \(wanted)")
     }
 
-    /// The lesser of the client's own role and the one that it asks for.
+    /// The lesser of the client's own role and the requested one.
     private func grantedRole(wanted: Role) throws(AdmissionRefusal) -> Role {
         let stored = try storedRole(peer)
         if Primitives.isEqual(peer.bytes, own.bytes) {
@@ -230,7 +232,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         _ initiation: PairingInitiation, _ offer: PairingOffer, _ opening: Int, _ window: inout PairingWindow,
         at now: ContinuousClock.Instant
     ) throws(AdmissionRefusal) -> AdmissionMessage {
-        // The code of another window than the one that was offered cannot be meant.
+        // The client's code belongs to the window that was offered, not to a later one.
         guard window.state?.number == opening else { throw .pairingClosed }
         let attempt = try window.begin(at: now)
         let exchange = PairingExchange(
@@ -244,7 +246,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
             point: initiation.point,
             associatedData: PairingExchange.clientData(role: initiation.role, name: initiation.name))
         guard !Primitives.isEqual(response.point, client.point), let key = cpace.key(responderTo: client) else {
-            // No answer, no guess.
+            // Nothing was revealed, so the attempt does not count.
             window.withdraw(attempt)
             throw .malformed
         }
@@ -262,7 +264,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         _ window: inout PairingWindow, _ seconds: UInt16, _ role: Role, _ kind: PairingSecret.Kind,
         at now: ContinuousClock.Instant
     ) -> [Action] {
-        // Only the host itself makes admins.
+        // Only clients on the service's own host can make admins.
         let role = isLoopback ? role : min(role, .control)
         let isOwn = Primitives.isEqual(peer.bytes, own.bytes)
         let secret = window.open(
@@ -275,7 +277,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
 
     // MARK: - Endings
 
-    /// Whether the next message has to wait, for the store, or is not for this machine.
+    /// Whether the next message has to wait for the store, or is not for this machine.
     private var isWaiting: Bool {
         switch state {
         case .storing, .revoking, .done: true
@@ -293,7 +295,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         state = .done
     }
 
-    /// Carries something out and adds whether the window was opened or closed by it, or by the time.
+    /// Runs `body` and adds ``Action/windowChanged`` if `body` or the time has opened or closed the window.
     private mutating func noticing(
         _ window: inout PairingWindow, at now: ContinuousClock.Instant,
         _ body: (inout Self, inout PairingWindow) -> [Action]

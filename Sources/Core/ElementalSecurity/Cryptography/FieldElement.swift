@@ -74,7 +74,7 @@ struct FieldElement: Sendable {
     static func * (x: FieldElement, y: FieldElement) -> FieldElement {
         let (a0, a1, a2, a3, a4) = x.limbs
         let (b0, b1, b2, b3, b4) = y.limbs
-        // 2^255 equals 19: what overflows the highest limb is added 19 times to the lowest.
+        // 2^255 equals 19: the overflow of the highest limb is added 19 times to the lowest.
         let (c1, c2, c3, c4) = (19 &* b1, 19 &* b2, 19 &* b3, 19 &* b4)
         var r0 = wide(a0, b0) &+ wide(a1, c4) &+ wide(a2, c3) &+ wide(a3, c2) &+ wide(a4, c1)
         var r1 = wide(a0, b1) &+ wide(a1, b0) &+ wide(a2, c4) &+ wide(a3, c3) &+ wide(a4, c2)

@@ -5,19 +5,19 @@ import CryptoKit
 import Foundation
 #endif
 
-/// Ed25519 (RFC 8032). The half for CryptoKit is written after its documentation and has not been run yet.
+/// Ed25519 (RFC 8032). The CryptoKit half follows its documentation and has not been run yet.
 extension Primitives {
     #if canImport(CSodium)
     /// The public key, 32 bytes.
     ///
-    /// - Parameter seed: the private key as RFC 8032 has it, 32 bytes.
+    /// - Parameter seed: the private key in the form of RFC 8032, 32 bytes.
     package static func ed25519PublicKey(seed: [UInt8]) -> [UInt8] {
         var pair = keyPair(seed: seed)
         defer { erase(&pair.secret) }
         return pair.publicKey
     }
 
-    /// Signs a message, with 64 bytes.
+    /// Signs a message. The signature has 64 bytes.
     ///
     /// - Parameter seed: 32 bytes.
     package static func ed25519Signature(of message: [UInt8], seed: [UInt8]) -> [UInt8] {

@@ -5,11 +5,10 @@ import CryptoKit
 import Foundation
 #endif
 
-/// The cryptographic functions that this module is built on, implemented by libsodium on Linux and CryptoKit on Apple's
-/// platforms.
+/// The cryptographic functions of this module: libsodium on Linux, CryptoKit on Apple's platforms.
 package enum Primitives {
     #if canImport(CSodium)
-    /// libsodium selects its implementations once, which is safe to request from any thread.
+    /// libsodium selects its implementations once; any thread may request that.
     private static let isReady = sodium_init() >= 0
 
     private static func prepare() { precondition(isReady, "libsodium cannot be initialised: no source of randomness") }
@@ -66,9 +65,9 @@ package enum Primitives {
     ///
     /// - Parameters:
     ///   - scalar: 32 bytes.
-    ///   - point: the other end's u-coordinate, 32 bytes.
-    /// - Returns: the shared u-coordinate, or `nil` if it is zero: the point is of low order, and the result holds no
-    ///   secret.
+    ///   - point: the peer's u-coordinate, 32 bytes.
+    /// - Returns: the shared u-coordinate, or `nil` if it is zero: the point is then of low order, and the result is
+    ///   not secret.
     package static func x25519(_ scalar: [UInt8], _ point: [UInt8]) -> [UInt8]? {
         guard scalar.count == 32, point.count == 32 else { return nil }
         var product = [UInt8](repeating: 0, count: 32)

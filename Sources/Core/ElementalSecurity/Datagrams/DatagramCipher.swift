@@ -5,8 +5,8 @@ import CryptoKit
 import Foundation
 #endif
 
-/// ChaCha20-Poly1305 (RFC 8439) as used for datagrams: the nonce is four zero bytes and the counter, and the datagram's
-/// header is authenticated.
+/// ChaCha20-Poly1305 (RFC 8439) for datagrams: the nonce is four zero bytes and the counter, and the datagram's header
+/// is authenticated.
 struct DatagramCipher {
     private let key: [UInt8]
 

@@ -1,4 +1,5 @@
-/// The keys of a connection's sealed datagrams, one per direction, derived from what both ends exchanged over TLS.
+/// The keys of a connection's sealed datagrams, one per direction, derived from the secrets that both ends exchanged
+/// over TLS.
 package struct DatagramKeys: Sendable {
     /// 32 bytes.
     package let toService: [UInt8]
@@ -9,7 +10,7 @@ package struct DatagramKeys: Sendable {
     ///
     /// - Parameters:
     ///   - clientSecret: the client's 32 random bytes.
-    ///   - serviceSecret: the service's.
+    ///   - serviceSecret: the service's 32 random bytes.
     ///   - client: the client's fingerprint, which binds the keys to these two ends.
     ///   - service: the service's fingerprint.
     package init(clientSecret: [UInt8], serviceSecret: [UInt8], client: Fingerprint, service: Fingerprint) {

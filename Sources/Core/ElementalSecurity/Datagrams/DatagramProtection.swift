@@ -1,20 +1,20 @@
 import ElementalWire
 
-/// Protects the datagrams of one encrypted connection: exchanges secrets over it, seals what is sent and opens what is
-/// received. On the connection's event loop.
+/// Protects the datagrams of one encrypted connection: exchanges secrets over the connection, seals outgoing datagrams
+/// and opens received ones. It belongs to the connection's event loop.
 ///
-/// Each end sends one secret, of which both derive the keys. There are no new keys within a connection.
+/// Each end sends one secret, and both derive the keys from the two. The keys do not change within a connection.
 package final class DatagramProtection {
-    /// Why a received secret ends the connection.
+    /// The reason why a received secret ends the connection.
     package enum Violation: Error, Sendable {
-        /// It is not one of this version.
+        /// The message is not a secret of this version.
         case malformed
-        /// It is the second one.
+        /// It is the second secret.
         case repeated
     }
 
     private static let epoch: UInt8 = 1
-    /// How many forged datagrams may be tried before the keys count as worn out (draft-irtf-cfrg-aead-limits).
+    /// The number of forged datagrams after which the keys are exhausted (draft-irtf-cfrg-aead-limits).
     static let maximumFailureCount: UInt64 = 1 << 32
 
     private enum Phase {
@@ -31,18 +31,18 @@ package final class DatagramProtection {
     private var hasReceived = false
     private var sealer: DatagramSealer?
     private var opener: DatagramOpener?
-    /// Memory for the datagram that is being sealed, and for the one being opened.
+    /// The memory for the datagram that is being sealed, and for the one being opened.
     private let sealed = Scratch()
     private let opened = Scratch()
-    /// For what comes from the peer's address.
+    /// The budget for datagrams from the peer's address.
     private let budget = OpeningBudget()
-    /// How many forged datagrams were tried.
+    /// The number of forged datagrams that were tried.
     package private(set) var failureCount: UInt64 = 0
 
     /// - Parameters:
     ///   - isService: whether this end is the service.
     ///   - own: this end's fingerprint.
-    ///   - peer: the other end's, as TLS has proven it.
+    ///   - peer: the peer's fingerprint, as TLS has proved it.
     package init(isService: Bool, own: Fingerprint, peer: Fingerprint) {
         self.isService = isService
         self.own = own
@@ -55,22 +55,23 @@ package final class DatagramProtection {
         return false
     }
 
-    /// Whether the keys are worn out, so that the connection has to end.
+    /// Whether the keys are exhausted, so that the connection has to end.
     package var isExhausted: Bool { failureCount >= Self.maximumFailureCount }
 
-    /// A client's first step.
+    /// Takes the first step of a client.
     ///
-    /// - Returns: its secret, to be sent over the connection.
+    /// - Returns: the client's secret, to be sent over the connection.
     package func offer(randomBytes: (Int) -> [UInt8] = Primitives.randomBytes) -> [UInt8] {
         let secret = randomBytes(32)
         phase = .offered(secret: secret)
         return [Self.epoch] + secret
     }
 
-    /// The other end's secret was received.
+    /// Handles the peer's secret.
     ///
-    /// - Parameter udpIdentifier: the connection's, 1 to 254.
+    /// - Parameter udpIdentifier: the connection's UDP identifier, 1 to 254.
     /// - Returns: a service's own secret, to be sent over the connection; `nil` for a client.
+    /// - Throws: ``Violation``
     package func receive(
         _ message: [UInt8], udpIdentifier: UInt8, randomBytes: (Int) -> [UInt8] = Primitives.randomBytes
     ) throws(Violation) -> [UInt8]? {
@@ -90,26 +91,27 @@ package final class DatagramProtection {
         return answer
     }
 
-    /// Seals a datagram. The bytes are valid until the next one.
+    /// Seals a datagram. The bytes are valid until the next call.
     ///
-    /// - Returns: `nil` if there are no keys, or no counter is left.
+    /// - Returns: `nil` if there are no keys, or no counters are left.
     package func seal(_ datagram: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         let target = sealed.bytes(datagram.count + SealedDatagram.overhead)
         guard sealer?.seal(datagram, into: target) == true else { return nil }
         return UnsafeRawBufferPointer(target)
     }
 
-    /// Opens a sealed datagram. The bytes are valid until the next one.
+    /// Opens a sealed datagram. The bytes are valid until the next call.
     ///
     /// - Parameters:
-    ///   - others: the budget of all addresses but the peer's, if the datagram comes from one of them.
-    ///   - second: the current second, of any clock that only goes forward.
-    /// - Returns: the plaintext, and whether no newer one was opened before it; `nil` if it was not sealed by the other
-    ///   end, or was received before.
+    ///   - others: the budget shared by all addresses except the peer's; pass it if the datagram comes from one of
+    ///     these.
+    ///   - second: the current second of a monotonic clock.
+    /// - Returns: the plaintext, and whether no newer datagram was opened before it; `nil` if the peer has not sealed
+    ///   it, or it was received before.
     package func open(
         _ datagram: UnsafeRawBufferPointer, within others: OpeningBudget? = nil, second: () -> UInt64
     ) -> (content: UnsafeRawBufferPointer, isNewest: Bool)? {
-        // A replayed datagram, or one with an impossible counter, costs no more than a look at its header.
+        // A replayed datagram, or one with an impossible counter, costs only a look at its header.
         guard case .success? = opener?.check(datagram) else { return nil }
         let budget = others ?? budget
         guard budget.allows(datagram.count, second) else { return nil }
@@ -126,10 +128,10 @@ package final class DatagramProtection {
     }
 }
 
-/// Memory that is kept between datagrams and grows to the largest.
+/// Memory that is reused for every datagram and grows to the largest.
 private final class Scratch {
     private var memory = UnsafeMutableRawBufferPointer(start: nil, count: 0)
-    /// A batched datagram, sealed.
+    /// The size of a sealed batch of datagrams.
     private static let firstByteCount = 1536
 
     func bytes(_ count: Int) -> UnsafeMutableRawBufferPointer {

@@ -1,15 +1,16 @@
-/// Tracks which counters of sealed datagrams were received (RFC 6479): each is accepted once, and one that is too old
-/// is not.
+/// Tracks the counters of received sealed datagrams (RFC 6479). Each counter is accepted once, and an old one is
+/// refused.
 ///
-/// Checked before a datagram is opened, marked after its tag was verified: forged datagrams mark nothing.
+/// Check a counter before the datagram is opened, and mark it after the tag was verified: forged datagrams mark
+/// nothing.
 package struct ReplayWindow: Sendable {
-    /// How far behind the newest a counter may be.
+    /// The maximum distance of a counter behind the newest.
     package static let size: UInt64 = 960
 
     /// 64 counters per word; one word more than the window, for the one being filled.
     private static let wordCount = 16
     private var words = [UInt64](repeating: 0, count: wordCount)
-    /// The newest counter that was marked, and whether there was one.
+    /// The newest counter that was marked; 0 before the first.
     package private(set) var newest: UInt64 = 0
     private var isEmpty = true
 
@@ -25,7 +26,7 @@ package struct ReplayWindow: Sendable {
     /// Records that a datagram with this counter was accepted. Call it only if ``allows(_:)`` returns true.
     package mutating func mark(_ counter: UInt64) {
         if isEmpty || counter > newest {
-            // Words that the newest counter enters or passes are no longer needed.
+            // Words that the newest counter enters or passes hold no counters of the window any more.
             let passed = isEmpty ? 0 : min(counter / 64 - newest / 64, UInt64(Self.wordCount))
             for step in 0..<passed { words[Self.position((counter / 64 - step) * 64)] = 0 }
             newest = counter

@@ -1,22 +1,22 @@
 /// The layout of a sealed datagram: `0xF4`, the UDP identifier, a counter of 48 bits, little-endian, the ciphertext and
 /// a tag of 16 bytes.
 package enum SealedDatagram {
-    /// The first byte. No plain datagram of this framework begins with it: no system element sent in datagrams has this
-    /// number.
+    /// The first byte. No plain datagram of this framework begins with it, because no system element sent in datagrams
+    /// has this number.
     package static let mark: UInt8 = 0xF4
-    /// The header, before the ciphertext; authenticated with it.
+    /// The size of the header before the ciphertext. The tag authenticates it too.
     package static let headerByteCount = 8
-    /// The tag, after the ciphertext.
+    /// The size of the tag after the ciphertext.
     package static let tagByteCount = 16
-    /// The bytes that sealing adds to a datagram.
+    /// The number of bytes that sealing adds to a datagram.
     package static let overhead = headerByteCount + tagByteCount
-    /// The last counter: the connection is replaced before it is used up.
+    /// The last counter. The connection is replaced before the counters are used up.
     package static let maximumCounter: UInt64 = 1 << 48 - 1
-    /// How far ahead of the newest a counter may be. No peer sends so many datagrams that are all lost: at a million in a
+    /// The maximum advance of a counter beyond the newest. No peer loses this many datagrams in a row: at a million a
     /// second they would take twelve days.
     package static let maximumAdvance: UInt64 = 1 << 40
 
-    /// The contents of a datagram's header, which are not authenticated yet.
+    /// The contents of a datagram's header, not authenticated yet. `nil` if the datagram is not a sealed one.
     package static func header(_ datagram: UnsafeRawBufferPointer) -> (udpIdentifier: UInt8, counter: UInt64)? {
         guard datagram.count > overhead, datagram[0] == mark else { return nil }
         return (datagram[1], UInt64(littleEndian: datagram.loadUnaligned(as: UInt64.self)) >> 16)
@@ -39,8 +39,8 @@ package struct DatagramSealer {
     ///
     /// - Parameters:
     ///   - datagram: the plaintext, at least one byte.
-    ///   - target: ``SealedDatagram/overhead`` bytes longer than that; they may not overlap.
-    /// - Returns: whether a counter was left for it.
+    ///   - target: ``SealedDatagram/overhead`` bytes longer than the datagram. The two may not overlap.
+    /// - Returns: whether a counter was left.
     package mutating func seal(_ datagram: UnsafeRawBufferPointer, into target: UnsafeMutableRawBufferPointer) -> Bool {
         guard counter < SealedDatagram.maximumCounter else { return false }
         counter += 1
@@ -53,19 +53,19 @@ package struct DatagramSealer {
 
 /// Opens received datagrams, each once.
 package struct DatagramOpener {
-    /// Why a datagram is rejected.
+    /// The reason why a datagram is rejected.
     package enum Refusal: Sendable, Equatable {
-        /// It is too short, or has another mark or UDP identifier.
+        /// The datagram is too short, or has another mark or UDP identifier.
         case malformed
-        /// Its counter was already received, or is too old.
+        /// The counter was already received, or is too old.
         case replayed
-        /// Its counter is one that the peer cannot have reached.
+        /// The peer cannot have reached this counter.
         case impossible
-        /// Its tag is wrong: somebody else sealed or changed it.
+        /// The tag is wrong: another sender sealed or changed the datagram.
         case forged
     }
 
-    /// Counters that were accepted.
+    /// The counters that were accepted.
     package private(set) var window = ReplayWindow()
     private let cipher: DatagramCipher
     private let udpIdentifier: UInt8
@@ -76,9 +76,9 @@ package struct DatagramOpener {
         self.udpIdentifier = udpIdentifier
     }
 
-    /// Looks at a datagram's header alone, which is cheap, and not authenticated.
+    /// Checks a datagram's header alone, which is cheap. The header is not authenticated.
     ///
-    /// - Returns: its counter, if it may be that of a new one of the peer's.
+    /// - Returns: the counter, if the datagram may be a new one from the peer.
     package func check(_ datagram: UnsafeRawBufferPointer) -> Result<UInt64, Refusal> {
         guard let header = SealedDatagram.header(datagram), header.udpIdentifier == udpIdentifier else {
             return .failure(.malformed)
@@ -91,7 +91,7 @@ package struct DatagramOpener {
 
     /// Opens a datagram in place.
     ///
-    /// - Returns: the plaintext, within the datagram's bytes, and whether no newer one was accepted before it.
+    /// - Returns: the plaintext, within the datagram's bytes, and whether no newer datagram was accepted before it.
     package mutating func open(
         _ datagram: UnsafeMutableRawBufferPointer
     ) -> Result<(content: UnsafeRawBufferPointer, isNewest: Bool), Refusal> {

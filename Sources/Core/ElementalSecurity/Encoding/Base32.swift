@@ -1,8 +1,8 @@
-/// Base32 (RFC 4648) as people read it: lower case, no padding, in groups of four characters or in one piece.
+/// Base32 (RFC 4648) for users to read: lower case, no padding, in groups of four characters or in one piece.
 enum Base32 {
     private static let alphabet = Array("abcdefghijklmnopqrstuvwxyz234567".utf8)
 
-    /// The characters for the bytes, without groups.
+    /// The text of the bytes, without groups.
     static func encode(_ bytes: [UInt8]) -> String {
         var bits: UInt32 = 0
         var bitCount = 0
@@ -20,7 +20,7 @@ enum Base32 {
         return String(decoding: characters, as: UTF8.self)
     }
 
-    /// The characters in groups of four, with hyphens between them.
+    /// The text in groups of four characters, with hyphens between them.
     static func grouped(_ bytes: [UInt8]) -> String {
         let characters = Array(encode(bytes).utf8)
         return stride(from: 0, to: characters.count, by: 4)
@@ -28,9 +28,9 @@ enum Base32 {
             .joined(separator: "-")
     }
 
-    /// Reads characters in groups or not, in upper or lower case.
+    /// Parses a text with or without groups, in upper or lower case.
     ///
-    /// - Returns: the bytes, or `nil` if a character is not base32 or the last one has bits that belong to no byte: each
+    /// - Returns: the bytes, or `nil` if a character is not base32 or the last one has excess bits that are not 0: each
     ///   list of bytes has one text.
     static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bits: UInt32 = 0

@@ -10,9 +10,9 @@ import Darwin
 package struct AppendedFile: ~Copyable {
     private let path: String
     private let file: FileDescriptor
-    /// How long the file is.
+    /// The size of the file in bytes.
     package private(set) var byteCount: Int
-    /// Whether it ends with a part of what could not be appended.
+    /// Whether the file ends with a part of the bytes of a failed append.
     package private(set) var isDamaged = false
 
     init(_ path: String, _ file: consuming FileDescriptor, byteCount: Int) {
@@ -25,7 +25,7 @@ package struct AppendedFile: ~Copyable {
     package mutating func append(_ bytes: [UInt8]) throws(SecurityError) {
         guard file.append(bytes) else {
             let error = SecurityError.file(path, cannot: "write", errno)
-            // What was written of them.
+            // Removes the bytes that were written.
             isDamaged = (try? shorten(to: byteCount)) == nil
             throw error
         }
@@ -37,7 +37,7 @@ package struct AppendedFile: ~Copyable {
         byteCount = end
     }
 
-    /// Waits until what was appended is on the disk.
+    /// Waits until the appended bytes are on the disk.
     package func synchronise() throws(SecurityError) {
         guard file.synchronise() else { throw .file(path, cannot: "write", errno) }
     }

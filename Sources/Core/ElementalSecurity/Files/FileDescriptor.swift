@@ -22,19 +22,19 @@ struct FileDescriptor: ~Copyable {
         return file.read(limit: limit)
     }
 
-    /// Owner, mode and size of what is open.
+    /// The owner, mode and size of the open file.
     func status() -> stat? {
         var status = stat()
         return fstat(number, &status) == 0 ? status : nil
     }
 
-    /// Reads to the end, but no more than `limit` bytes and one.
+    /// Reads to the end of the file, but at most `limit` + 1 bytes.
     ///
     /// - Returns: `nil` if the system reported an error, which is in `errno`.
     func read(limit: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         while bytes.count <= limit {
-            // Most files of this kind are short, whatever the limit.
+            // Most of these files are short, whatever the limit.
             let next = min(max(4096, bytes.count), limit + 1 - bytes.count)
             var (result, failure) = (0, errno)
             bytes += [UInt8](unsafeUninitializedCapacity: next) { buffer, count in
@@ -56,12 +56,12 @@ struct FileDescriptor: ~Copyable {
     /// - Returns: `false` if the system reported an error, which is in `errno`.
     func write(_ bytes: [UInt8]) -> Bool { append(bytes) && synchronise() }
 
-    /// The same without waiting for the disk.
+    /// Writes all bytes without waiting for the disk.
     func append(_ bytes: [UInt8]) -> Bool { Self.writeAll(bytes) { writeOnce($0) } }
 
     /// Writes all bytes with calls that may each write fewer than they are given.
     ///
-    /// - Parameter once: returns how many bytes it wrote, or -1 with the error in `errno`.
+    /// - Parameter once: returns the number of bytes that it wrote, or -1 with the error in `errno`.
     /// - Returns: `false` if a call wrote nothing.
     static func writeAll(_ bytes: [UInt8], _ once: (UnsafeRawBufferPointer) -> Int) -> Bool {
         var rest = bytes[...]
@@ -76,7 +76,7 @@ struct FileDescriptor: ~Copyable {
         return true
     }
 
-    /// Waits until what was written, or a directory's entries, are on the disk.
+    /// Waits until the written bytes, or a directory's entries, are on the disk.
     func synchronise() -> Bool {
         while fsync(number) != 0 {
             if errno != EINTR { return false }

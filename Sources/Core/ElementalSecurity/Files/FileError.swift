@@ -7,10 +7,10 @@ import Darwin
 #endif
 
 extension SecurityError {
-    /// What the system said about a file, and what to do.
+    /// The error for a failed action of the system on a file, with advice.
     ///
     /// - Parameters:
-    ///   - action: what was tried, such as "read" or "write".
+    ///   - action: the action that failed, such as "read" or "write".
     ///   - error: `errno`.
     static func file(_ path: String, cannot action: String, _ error: CInt) -> SecurityError {
         let (code, advice): (Code, String) =
@@ -29,7 +29,7 @@ extension SecurityError {
         return SecurityError(code, "cannot \(action) \(path): \(advice)")
     }
 
-    /// The same error, about a file that cannot be used as it is.
+    /// The same error for a damaged file.
     func damaged(_ path: String) -> SecurityError {
         SecurityError(
             code,

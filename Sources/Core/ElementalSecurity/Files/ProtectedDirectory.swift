@@ -6,26 +6,27 @@ import Musl
 import Darwin
 #endif
 
-/// An open directory whose files are for its owner alone.
+/// An open directory whose files only its owner may access.
 ///
-/// Files are opened relative to the directory, never through symbolic links, and checked after they were opened: what is
-/// checked is what is read. They are replaced whole: a reader sees the old contents or the new.
+/// Files are opened relative to the directory, never through symbolic links, and checked after they were opened, so
+/// that the checked file is the file that is read. They are replaced as a whole: a reader gets the old contents or the
+/// new ones.
 package struct ProtectedDirectory: ~Copyable {
     /// The path, for messages.
     package let path: String
     private let descriptor: FileDescriptor
     private let owner: (user: uid_t, group: gid_t)
 
-    /// How long to wait between two attempts to get a lock, in microseconds.
+    /// The pause between two attempts to get a lock, in microseconds.
     private static let lockInterval: useconds_t = 5000
 
     // MARK: Opening
 
     /// Opens a directory.
     ///
-    /// - Returns: `nil` if there is none.
+    /// - Returns: `nil` if the directory does not exist.
     /// - Throws: ``SecurityError/Code/insecure`` if it belongs to another user, or others may write to it. Root may use
-    ///   anybody's: what it writes then belongs to that user.
+    ///   any user's directory; the files that root writes then belong to that user.
     package static func open(_ path: String) throws(SecurityError) -> ProtectedDirectory? {
         let number = openDirectory(path)
         guard number >= 0 else {
@@ -35,8 +36,8 @@ package struct ProtectedDirectory: ~Copyable {
         return try ProtectedDirectory(path, FileDescriptor(number))
     }
 
-    /// Creates a directory for its owner alone, and those above it that are missing. As root it belongs to the owner of
-    /// the directory above it.
+    /// Creates a directory that only its owner may access, and the missing directories above it. If root creates it, it
+    /// belongs to the owner of the directory above it.
     package static func create(_ path: String) throws(SecurityError) -> ProtectedDirectory {
         try makeDirectory(path)
         guard let directory = try open(path) else { throw .file(path, cannot: "open the directory", ENOENT) }
@@ -71,7 +72,7 @@ package struct ProtectedDirectory: ~Copyable {
             case EEXIST: return
             case ENOENT where parent != path:
                 try makeDirectory(parent)
-                // Another process may make it at the same time.
+                // Another process may create it at the same time.
                 guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
                     throw .file(path, cannot: "make the directory", errno)
                 }
@@ -102,12 +103,12 @@ package struct ProtectedDirectory: ~Copyable {
 
     /// Reads a file.
     ///
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Returns: `nil` if there is none.
-    /// - Throws: ``SecurityError/Code/insecure`` if it belongs to somebody else, others may read it, or it is not a file;
-    ///   ``SecurityError/Code/corrupt`` if it is empty or larger than `limit`.
+    /// - Parameter limit: the maximum size in bytes.
+    /// - Returns: `nil` if the file does not exist.
+    /// - Throws: ``SecurityError/Code/insecure`` if it belongs to another user, others may access it, or it is not a
+    ///   regular file; ``SecurityError/Code/corrupt`` if it is empty or larger than `limit`.
     package func read(_ name: String, limit: Int) throws(SecurityError) -> [UInt8]? {
-        // Not blocking: it could be a named pipe.
+        // Not blocking, because it could be a named pipe.
         let number = openat(descriptor.number, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard number >= 0 else {
             if errno == ENOENT { return nil }
@@ -123,9 +124,9 @@ package struct ProtectedDirectory: ~Copyable {
         return bytes
     }
 
-    /// The names of all files, in no order.
+    /// The names of all files, in any order.
     package func names() throws(SecurityError) -> [String] {
-        // Not of the descriptor itself, whose place in the list all would share.
+        // A new descriptor, because all readers of the directory's own one would share its position in the list.
         let number = openat(descriptor.number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard number >= 0, let list = fdopendir(number) else { throw .file(path, cannot: "list", errno) }
         defer { closedir(list) }
@@ -152,7 +153,7 @@ package struct ProtectedDirectory: ~Copyable {
         return AppendedFile(path(of: name), file, byteCount: Int(status.st_size))
     }
 
-    /// Waits until it is on the disk which files there are.
+    /// Waits until the directory's entries are on the disk.
     package func synchronise() throws(SecurityError) {
         guard descriptor.synchronise() else { throw .file(path, cannot: "write", errno) }
     }
@@ -174,7 +175,7 @@ package struct ProtectedDirectory: ~Copyable {
         }
     }
 
-    /// Replaces a file, or creates it. Call it only with the lock.
+    /// Replaces a file, or creates it. Call it only while you hold the lock.
     func replace(_ name: String, with bytes: [UInt8]) throws(SecurityError) {
         let temporary = try writeTemporary(name, bytes)
         guard renameat(descriptor.number, temporary, descriptor.number, name) == 0 else {
@@ -183,10 +184,10 @@ package struct ProtectedDirectory: ~Copyable {
         try synchronise(name)
     }
 
-    /// Creates a file that must not exist. Call it only with the lock.
+    /// Creates a file that must not exist. Call it only while you hold the lock.
     func create(_ name: String, with bytes: [UInt8]) throws(SecurityError) {
         let temporary = try writeTemporary(name, bytes)
-        // A link is made only if nothing has that name, and the file appears whole.
+        // A link fails if the name exists, and makes the file appear as a whole.
         guard linkat(descriptor.number, temporary, descriptor.number, name, 0) == 0 else {
             throw abandon(temporary, .file(path(of: name), cannot: "create", errno))
         }
@@ -194,20 +195,20 @@ package struct ProtectedDirectory: ~Copyable {
         try synchronise(name)
     }
 
-    /// Removes a file, if it is there. Call it only with the lock.
+    /// Removes a file, if it exists. Call it only while you hold the lock.
     package func remove(_ name: String) throws(SecurityError) {
         try unlink(name)
         try synchronise(name)
     }
 
-    /// The same without waiting for the disk.
+    /// Removes a file without waiting for the disk.
     package func unlink(_ name: String) throws(SecurityError) {
         guard unlinkat(descriptor.number, name, 0) == 0 || errno == ENOENT else {
             throw .file(path(of: name), cannot: "remove", errno)
         }
     }
 
-    /// Gives a file another name, and removes what had that. Call it only with the lock.
+    /// Renames a file, and removes an existing file with the new name. Call it only while you hold the lock.
     package func rename(_ name: String, to other: String) throws(SecurityError) {
         guard renameat(descriptor.number, name, descriptor.number, other) == 0 else {
             throw .file(path(of: name), cannot: "rename", errno)
@@ -216,7 +217,7 @@ package struct ProtectedDirectory: ~Copyable {
 
     private func writeTemporary(_ name: String, _ bytes: [UInt8]) throws(SecurityError) -> String {
         let temporary = ".\(name).new"
-        // Left by a process that was killed: nobody else writes it, because of the lock.
+        // A killed process may have left the file. No other process writes it, because of the lock.
         unlinkat(descriptor.number, temporary, 0)
         let number = openat(
             descriptor.number, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -233,7 +234,7 @@ package struct ProtectedDirectory: ~Copyable {
         return error
     }
 
-    /// Gives a new file to the directory's owner, in whose place root may write.
+    /// Gives a new file to the directory's owner, because root may write in place of the owner.
     private func keepOwner(_ file: borrowing FileDescriptor) -> Bool {
         guard let status = file.status() else { return false }
         return status.st_uid == owner.user && status.st_gid == owner.group
@@ -246,9 +247,9 @@ package struct ProtectedDirectory: ~Copyable {
 
     // MARK: The lock
 
-    /// Waits until no other process and no other thread has the lock of that name, and takes it.
+    /// Takes the lock of this name, once no other process and no other thread holds it.
     ///
-    /// - Throws: ``SecurityError/Code/locked`` if it is not free in time.
+    /// - Throws: ``SecurityError/Code/locked`` if it is not released in time.
     package func lock(_ name: String, timeout: Duration) throws(SecurityError) -> FileLock {
         let number = openat(
             descriptor.number, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
@@ -269,13 +270,13 @@ package struct ProtectedDirectory: ~Copyable {
     }
 }
 
-/// A lock that is held until it is released.
+/// A lock that is held until ``release()``.
 package struct FileLock: ~Copyable {
     private let file: FileDescriptor
 
     fileprivate init(_ file: consuming FileDescriptor) { self.file = file }
 
-    /// Call it in a `defer`: that also keeps the file open until then.
+    /// Releases the lock. Call it in a `defer`: this also keeps the file open until then.
     package func release() { _ = flock(file.number, LOCK_UN) }
 }
 

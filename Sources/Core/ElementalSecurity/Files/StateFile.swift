@@ -6,7 +6,7 @@ import Musl
 import Darwin
 #endif
 
-/// A small file beside an identity, which nobody else may read.
+/// A small file beside an identity. Other users may not read it.
 package struct StateFile: Sendable {
     /// The directory's path.
     package let directory: String
@@ -17,23 +17,24 @@ package struct StateFile: Sendable {
         self.name = name
     }
 
-    /// The file's content; `nil` if it is not there.
+    /// The file's content; `nil` if the file does not exist.
     ///
-    /// - Parameter limit: the most bytes that it may have.
-    /// - Throws: ``SecurityError`` if it is longer, cannot be read, or if others have access to it.
+    /// - Parameter limit: the maximum size in bytes.
+    /// - Throws: ``SecurityError`` if the file is larger, cannot be read, or others have access to it.
     package func read(limit: Int) throws(SecurityError) -> [UInt8]? {
         guard let opened = try ProtectedDirectory.open(directory) else { return nil }
         return try opened.read(name, limit: limit)
     }
 
-    /// Replaces the content with what `change` makes of it: whenever that is interrupted, the file has the old or the new
-    /// one. Other processes that do so wait. Nothing is written if `change` returns the same bytes, or `nil`.
+    /// Replaces the content with the result of `change`. After an interruption the file has the old content or the new
+    /// one. Other processes that update the file wait. Nothing is written if `change` returns the same bytes, or `nil`.
     ///
     /// - Parameters:
-    ///   - limit: the most bytes that the file may have.
+    ///   - limit: the maximum size of the file in bytes.
     ///   - lockTimeout: how long to wait for other processes.
-    ///   - createsDirectory: whether to create the directory where there is none.
-    /// - Throws: ``SecurityError`` as ``read(limit:)`` does, and if it cannot be written.
+    ///   - createsDirectory: whether to create a missing directory.
+    ///   - change: receives the content; `nil` if the file does not exist or ``read(limit:)`` would throw.
+    /// - Throws: ``SecurityError`` if the directory or the lock cannot be used, or the file cannot be written.
     package func update(
         limit: Int, lockTimeout: Duration = FileTrustStore.defaultLockTimeout, createsDirectory: Bool = false,
         _ change: ([UInt8]?) -> [UInt8]?

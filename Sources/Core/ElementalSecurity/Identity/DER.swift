@@ -1,4 +1,4 @@
-/// The tags of DER (X.690) that certificates of this framework use.
+/// The DER tags (X.690) that this framework's certificates use.
 enum DERTag {
     static let boolean: UInt8 = 0x01
     static let integer: UInt8 = 0x02
@@ -21,7 +21,7 @@ enum DERWriter {
     /// A value: tag, length and contents.
     static func value(_ tag: UInt8, _ contents: [UInt8]) -> [UInt8] { [tag] + length(contents.count) + contents }
 
-    /// A value that holds others.
+    /// A value that contains others.
     static func value(_ tag: UInt8, _ parts: [[UInt8]]) -> [UInt8] { value(tag, Array(parts.joined())) }
 
     /// A string of whole bytes.
@@ -47,10 +47,10 @@ struct DERReader {
 
     init(_ bytes: ArraySlice<UInt8>) { rest = bytes }
 
-    /// Whether all was read.
+    /// Whether everything was read.
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next value, or `nil` if there is none or it is malformed.
+    /// Reads the next value; `nil` if there is none or it is malformed.
     mutating func next() -> Value? {
         let before = rest
         guard let tag = rest.popFirst(), tag & 0x1F != 0x1F, let count = length(), count <= rest.count else {
@@ -61,7 +61,7 @@ struct DERReader {
         return Value(tag: tag, contents: contents, encoded: before[..<rest.startIndex])
     }
 
-    /// The next value if it has that tag.
+    /// Reads the next value if it has this tag.
     mutating func next(_ tag: UInt8) -> Value? {
         var copy = self
         guard let value = copy.next(), value.tag == tag else { return nil }
@@ -69,7 +69,7 @@ struct DERReader {
         return value
     }
 
-    /// A length of at most 65,535.
+    /// Reads a length of at most 65,535.
     private mutating func length() -> Int? {
         guard let first = rest.popFirst() else { return nil }
         switch first {

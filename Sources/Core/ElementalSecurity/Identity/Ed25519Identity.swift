@@ -1,9 +1,9 @@
-/// An identity with an Ed25519 key that is kept in memory, and that can be written to a file or a Keychain as PEM.
+/// An identity with an Ed25519 key in memory. It can be written to a file or a Keychain as PEM.
 public struct Ed25519Identity: Identity {
     public let fingerprint: Fingerprint
     public let certificate: [UInt8]
     public let privateKey: IdentityKey
-    /// Where it was read from; `nil` if it is only in memory.
+    /// The file that it was read from; `nil` if it is only in memory.
     private var file: IdentityFile?
 
     private static let keyLabel = "PRIVATE KEY"
@@ -12,12 +12,12 @@ public struct Ed25519Identity: Identity {
     private static let explanation =
         "The identity of one user on one machine. Keep it secret: who has it can act in its place."
 
-    /// PKCS#8 before the 32 bytes of the key (RFC 8410, section 7).
+    /// The PKCS#8 bytes before the 32 bytes of the key (RFC 8410, section 7).
     private static let privateKeyPrefix =
         [DERTag.sequence, 0x2E, DERTag.integer, 1, 0, DERTag.sequence, 5] + PublicKeyInfo.ed25519Identifier
         + [DERTag.octetString, 0x22, DERTag.octetString, 0x20]
 
-    /// Makes a new identity with a random key.
+    /// Creates an identity with a random key.
     public init() {
         var seed = Primitives.randomBytes(32)
         defer { Primitives.erase(&seed) }
@@ -33,11 +33,11 @@ public struct Ed25519Identity: Identity {
     /// Reads an identity from PEM: a private key and its certificate, as ``pem()`` writes them.
     ///
     /// - Parameter pem: at most 16 KiB.
-    /// - Throws: ``SecurityError/Code/corrupt``, also if the certificate is not that of the key;
+    /// - Throws: ``SecurityError/Code/corrupt``, also if the certificate does not belong to the key;
     ///   ``SecurityError/Code/unsupportedKey`` for keys that are not Ed25519.
     public init(pem: String) throws(SecurityError) { self = try Self.read(Array(pem.utf8)).identity }
 
-    /// The private key and the certificate as PEM. Who has this text can act in this identity's place.
+    /// The private key and the certificate as PEM. Anyone with this text can act as this identity.
     public func pem() -> String { text(machine: nil) }
 
     public func checkIsCurrent() throws { try file?.check(fingerprint) }
@@ -46,14 +46,14 @@ public struct Ed25519Identity: Identity {
 
     // MARK: The file's text
 
-    /// The same identity, which counts only while that file has it.
+    /// The same identity, valid only while this file contains it.
     func kept(in file: IdentityFile) -> Ed25519Identity {
         var identity = self
         identity.file = file
         return identity
     }
 
-    /// - Parameter machine: identifies the machine that it is made for, if the machine can be identified.
+    /// - Parameter machine: identifies the machine of the identity; `nil` if the machine cannot be identified.
     func text(machine: [UInt8]?) -> String {
         guard case .pkcs8(let key) = privateKey else { preconditionFailure("an Ed25519Identity has its key in memory") }
         var preamble = [Self.explanation]
@@ -67,7 +67,7 @@ public struct Ed25519Identity: Identity {
         ).text
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     static func read(_ text: [UInt8]) throws(SecurityError) -> (identity: Ed25519Identity, machine: [UInt8]?) {
         guard let pem = PEM(text), pem.blocks.map(\.label) == [keyLabel, certificateLabel] else {
             throw SecurityError(.corrupt, "it is not PEM with a private key and a certificate after it")

@@ -1,28 +1,30 @@
-/// Identifies an end: the SHA-256 of its public key as certificates hold it (SubjectPublicKeyInfo), for any kind of
+/// Identifies an end: the SHA-256 of its public key in the form of certificates (SubjectPublicKeyInfo), for any kind of
 /// key.
 public struct Fingerprint: Sendable, Hashable {
     /// 32 bytes.
     public let bytes: [UInt8]
 
-    /// The fingerprint of a public key.
+    /// Creates the fingerprint of a public key.
     ///
-    /// - Parameter publicKey: its SubjectPublicKeyInfo, DER (RFC 5280).
+    /// - Parameter publicKey: the SubjectPublicKeyInfo, DER (RFC 5280).
     public init(publicKey: [UInt8]) { bytes = Primitives.sha256(publicKey) }
 
-    /// - Parameter bytes: 32 bytes; `nil` for any other number.
+    /// Creates a fingerprint from its bytes.
+    ///
+    /// - Parameter bytes: 32 bytes; any other number gives `nil`.
     public init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
     }
 
-    /// Reads all 52 base32 characters, in groups or not, in upper or lower case. A part of them is not accepted: a
-    /// shorter fingerprint can be forged.
+    /// Parses all 52 base32 characters, with or without groups, in upper or lower case. A shorter text is refused,
+    /// because a shorter fingerprint can be forged.
     public init?(_ text: String) {
         guard let bytes = Base32.decode(text) else { return nil }
         self.init(bytes: bytes)
     }
 
-    /// The first 16 characters, for people and for TXT records; it proves nothing.
+    /// The first 16 characters, for users and for TXT records. It proves nothing.
     public var short: String { String(Base32.encode(bytes).prefix(16)) }
 }
 

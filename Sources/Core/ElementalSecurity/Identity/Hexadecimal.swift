@@ -6,7 +6,7 @@ enum Hexadecimal {
         String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
-    /// - Returns: `nil` if the text is empty or has anything but such pairs.
+    /// - Returns: `nil` if the text is empty or has anything but pairs of digits.
     static func bytes(_ text: some StringProtocol) -> [UInt8]? {
         let values = text.utf8.map { digits.firstIndex(of: $0).map(UInt8.init) }
         guard !values.isEmpty, values.count.isMultiple(of: 2) else { return nil }

@@ -1,20 +1,19 @@
-/// Who this end is: a key pair, and a certificate for TLS that holds the public key.
+/// The identity of this end: a key pair, and a certificate for TLS that contains the public key.
 ///
-/// ``Ed25519Identity`` is one kept in memory or in a file; an app can conform a type of its own whose key never leaves a
-/// Keychain or a Secure Enclave.
+/// ``Ed25519Identity`` is in memory or in a file. An app can conform its own type, whose key never leaves a Keychain or
+/// a Secure Enclave.
 public protocol Identity: Sendable {
-    /// The fingerprint of the public key, by which peers know this end.
+    /// The fingerprint of the public key, by which peers recognise this end.
     var fingerprint: Fingerprint { get }
     /// The self-signed X.509 certificate, DER.
     var certificate: [UInt8] { get }
     /// The private key of that certificate.
     var privateKey: IdentityKey { get }
-    /// Throws once this identity was replaced or removed where it is kept: a service then ends with that error, and a
-    /// client no longer connects. Services call it once a second, on a thread that may block. By default nothing is
-    /// checked.
+    /// Throws once the stored identity was replaced or removed: a service then ends with that error, and a client no
+    /// longer connects. Services call it once a second, on a thread that may block. By default nothing is checked.
     func checkIsCurrent() throws
-    /// The directories of which one has a file that changes when ``checkIsCurrent()`` begins to throw: on Linux services
-    /// then call it when the system reports a change, and otherwise once a minute. `nil` by default.
+    /// The directories of the files that change when ``checkIsCurrent()`` begins to throw. On Linux the framework then
+    /// calls it when the system reports a change in these directories, and otherwise once a minute. `nil` by default.
     var watchedDirectories: [String]? { get }
 }
 

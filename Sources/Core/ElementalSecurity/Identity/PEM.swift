@@ -4,7 +4,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Blocks of base64 between BEGIN and END lines (RFC 7468), with text before the first.
+/// Blocks of base64 between BEGIN and END lines (RFC 7468), with text before the first block.
 struct PEM {
     /// A block: its label and bytes.
     struct Block: Equatable {
@@ -16,14 +16,14 @@ struct PEM {
     var preamble: [String] = []
     var blocks: [Block] = []
 
-    /// The largest text that is read, in bytes.
+    /// The maximum size of a text to read, in bytes.
     static let maximumByteCount = 16 * 1024
     private static let lineLength = 64
     private static let begin = "-----BEGIN "
     private static let end = "-----END "
     private static let dashes = "-----"
 
-    /// The text, each line ended.
+    /// The text. Each line ends with LF.
     var text: String {
         var lines = preamble
         for block in blocks {
@@ -43,8 +43,8 @@ struct PEM {
         self.blocks = blocks
     }
 
-    /// Reads a text strictly: lines of at most 64 characters, base64 in its only form, nothing but empty lines after
-    /// the first block outside of blocks.
+    /// Parses a text strictly: lines have at most 64 characters, base64 is canonical, and outside of blocks only empty
+    /// lines may follow the first block.
     ///
     /// - Returns: `nil` for any other text.
     init?(_ bytes: [UInt8]) {
@@ -74,7 +74,7 @@ struct PEM {
         guard open == nil else { return nil }
     }
 
-    /// Decodes base64 that is exactly what encoding its bytes gives.
+    /// Decodes base64 that is canonical: encoding its bytes gives the same text.
     private static func bytes(_ base64: String) -> [UInt8]? {
         guard !base64.isEmpty, let data = Data(base64Encoded: base64), data.base64EncodedString() == base64 else {
             return nil

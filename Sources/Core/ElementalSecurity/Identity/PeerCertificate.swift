@@ -1,7 +1,7 @@
-/// What counts of a peer's certificate: its public key. Names, dates, extensions and signature are not looked at, since
-/// trust is in the key alone, and TLS proves that the peer has it.
+/// The public key of a peer's certificate. Names, dates, extensions and the signature are ignored: only the key is
+/// trusted, and TLS proves that the peer has it.
 package struct PeerCertificate: Sendable, Hashable {
-    /// The largest certificate that is read, in bytes.
+    /// The maximum size of a certificate, in bytes.
     package static let maximumByteCount = 8192
 
     /// The SubjectPublicKeyInfo, DER.
@@ -9,9 +9,9 @@ package struct PeerCertificate: Sendable, Hashable {
     /// The fingerprint of that key.
     package let fingerprint: Fingerprint
 
-    /// Reads a certificate.
+    /// Parses a certificate.
     ///
-    /// - Parameter certificate: X.509, DER, from anybody.
+    /// - Parameter certificate: X.509, DER, untrusted.
     /// - Throws: ``SecurityError/Code/invalidCertificate``; ``SecurityError/Code/unsupportedKey`` for other kinds of key,
     ///   and for a P-256 key that is not encoded uncompressed.
     package init(certificate: [UInt8]) throws(SecurityError) {
@@ -44,7 +44,7 @@ package struct PeerCertificate: Sendable, Hashable {
             fields.next(DERTag.sequence) != nil,  // subject
             let key = fields.next(DERTag.sequence)
         else { return nil }
-        // Unique identifiers and extensions, which are not looked at but have to be well-formed.
+        // Unique identifiers and extensions are ignored, but have to be well-formed.
         while !fields.isAtEnd {
             guard let field = fields.next(), field.tag & 0xC0 == 0x80 else { return nil }
         }

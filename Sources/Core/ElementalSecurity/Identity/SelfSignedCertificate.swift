@@ -1,11 +1,11 @@
-/// Makes the certificate in which TLS shows an Ed25519 key (RFC 5280, RFC 8410).
+/// Makes the certificate in which TLS sends an Ed25519 key (RFC 5280, RFC 8410).
 ///
-/// Peers look at the key alone. What else is in it is what other TLS implementations want to see: the time from 1970 to
-/// 9999, because a Raspberry Pi may have no clock; `elemental` as issuer and subject.
+/// Peers check only the key. The other fields satisfy other TLS implementations: validity from 1970 to 9999, because a
+/// Raspberry Pi may have no clock; `elemental` as issuer and subject.
 enum SelfSignedCertificate {
     private static let name = "elemental"
 
-    /// A certificate of that key, DER.
+    /// Makes a certificate of the key, DER.
     ///
     /// - Parameters:
     ///   - seed: the private key, 32 bytes.
@@ -46,7 +46,7 @@ enum SelfSignedCertificate {
                     DERWriter.value(DERTag.utf8String, Array(name.utf8)),
                 ])))
 
-    /// From 1970 to the date that stands for no end (RFC 5280, section 4.1.2.5).
+    /// From 1970 to the date that RFC 5280 (section 4.1.2.5) defines as no expiry.
     private static let validity = DERWriter.value(
         DERTag.sequence,
         [
@@ -54,7 +54,7 @@ enum SelfSignedCertificate {
             DERWriter.value(DERTag.generalizedTime, Array("99991231235959Z".utf8)),
         ])
 
-    /// 2.5.29.19, critical: not a certificate authority, which is the default and so an empty sequence.
+    /// 2.5.29.19, critical: not a certificate authority. That is the default, so the sequence is empty.
     private static let basicConstraints = criticalExtension([0x55, 0x1D, 0x13], [DERTag.sequence, 0])
 
     /// 2.5.29.15, critical: digitalSignature, bit 0 of a string of one bit.

@@ -2,11 +2,11 @@
 /// guess was right. The suite is CPACE-X25519-SHA512 of the CFRG's draft (draft-irtf-cfrg-cpace), with the transcript
 /// of an initiator and a responder.
 package struct CPace: Undisclosed {
-    /// What both ends send in the clear.
+    /// The message that each end sends in the clear.
     package struct Message: Sendable, Equatable {
         /// A point, 32 bytes.
         package var point: [UInt8]
-        /// Data that the end wants to be sure the other one received.
+        /// Data that this end sends. Key confirmation proves that the peer has received it.
         package var associatedData: [UInt8]
 
         package init(point: [UInt8], associatedData: [UInt8]) {
@@ -26,10 +26,10 @@ package struct CPace: Undisclosed {
     ///
     /// - Parameters:
     ///   - password: the password that both ends share.
-    ///   - channel: what both ends agree on about the connection and each other.
+    ///   - channel: the data about the connection and both ends that both agree on.
     ///   - session: an identifier unique to this exchange, from both ends.
     ///   - associatedData: data that this end sends with its point.
-    ///   - scalar: 32 bytes, passed only by tests.
+    ///   - scalar: 32 bytes; only tests pass it.
     package init(
         password: [UInt8], channel: [UInt8], session: [UInt8], associatedData: [UInt8],
         scalar: [UInt8] = Primitives.randomBytes(32)
@@ -37,21 +37,21 @@ package struct CPace: Undisclosed {
         self.session = session
         self.scalar = scalar
         let generator = Self.generator(password: password, channel: channel, session: session)
-        // The generator is not of low order, so there is a product.
+        // The generator is not of low order, so the product exists.
         let point = Primitives.x25519(scalar, generator) ?? []
         message = Message(point: point, associatedData: associatedData)
     }
 
     /// The initiator's key, once the responder has answered.
     ///
-    /// - Returns: 64 bytes, or `nil` if the other end's point is not one that an honest end sends.
+    /// - Returns: 64 bytes, or `nil` if the peer's point cannot come from an honest peer.
     package consuming func key(initiatorWith response: Message) -> [UInt8]? {
         key(response.point, initiator: message, responder: response)
     }
 
     /// The responder's key, from the initiator's message.
     ///
-    /// - Returns: 64 bytes, or `nil` if the other end's point is not one that an honest end sends.
+    /// - Returns: 64 bytes, or `nil` if the peer's point cannot come from an honest peer.
     package consuming func key(responderTo initiation: Message) -> [UInt8]? {
         key(initiation.point, initiator: initiation, responder: message)
     }

@@ -1,18 +1,18 @@
 import ElementalWire
 
-/// What CPace is bound to in a pairing, derived alike by both ends: who they are, which service it is about, which role is
-/// wanted and granted, and this one exchange.
+/// The data that a pairing binds CPace to, the same at both ends: the two fingerprints, the service, the requested and
+/// the granted role, and this one exchange.
 struct PairingExchange {
-    /// Bytes of a nonce; each end gives one.
+    /// The size of a nonce in bytes; each end sends one.
     static let nonceByteCount = 16
-    /// Bytes of a point.
+    /// The size of a point in bytes.
     static let pointByteCount = 32
-    /// Bytes of a tag.
+    /// The size of a tag in bytes.
     static let tagByteCount = 32
 
-    /// The client's fingerprint, as TLS proved it.
+    /// The client's fingerprint, which TLS has proved.
     let client: Fingerprint
-    /// The service's fingerprint, as TLS proved it. A man in the middle has another one.
+    /// The service's fingerprint, which TLS has proved. A man in the middle has another one.
     let service: Fingerprint
     let serviceName: String
     let kind: PairingSecret.Kind
@@ -33,11 +33,11 @@ struct PairingExchange {
         ])
     }
 
-    /// What the client is sure that the service received.
+    /// The client's associated data. Key confirmation proves that the service has received it.
     static func clientData(role: Role, name: String) -> [UInt8] { data("client", role, name) }
 
-    /// What the service is sure that the client received. It never equals the client's, so that neither end's tag can
-    /// stand for the other's.
+    /// The service's associated data. Key confirmation proves that the client has received it. It never equals the
+    /// client's data, so that an end's tag cannot replace the other's.
     static func serviceData(role: Role, name: String) -> [UInt8] { data("service", role, name) }
 
     private static func data(_ end: String, _ role: Role, _ name: String) -> [UInt8] {

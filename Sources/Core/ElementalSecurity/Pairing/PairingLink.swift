@@ -1,22 +1,22 @@
-/// What a QR code for pairing says: which service, whose key it has, and the long secret.
+/// The content of a QR code for pairing: the service, the fingerprint of its key, and the long secret.
 ///
-/// `elemental:pair?service=robot&name=Rover&id=…&secret=…`, with the fingerprint and the secret in base32. A label is
-/// read by whoever sees it, so its secret is only as safe as the label. The description shows nothing of it.
+/// `elemental:pair?service=robot&name=Rover&id=…&secret=…`, with the fingerprint and the secret in base32. Everyone who
+/// sees a label can read it, so its secret is only as safe as the label. The description shows none of it.
 public struct PairingLink: Sendable, Equatable, Undisclosed {
     /// The name of the service, such as `robot`.
     public let service: String
-    /// The instance, such as "Rover"; `nil` if the label does not say.
+    /// The instance, such as "Rover"; `nil` if the label has none.
     public let name: String?
-    /// The service's fingerprint: nobody else is paired with.
+    /// The service's fingerprint. Only a service with this key is paired with.
     public let fingerprint: Fingerprint
     /// The long secret.
     public let secret: PairingSecret
 
     private static let prefix = "elemental:pair?"
-    /// The longest link that is read, in bytes: names of 63 bytes, each of them escaped, leave room.
+    /// The maximum size of a link in bytes, enough for names of 63 bytes that are all escaped.
     private static let maximumByteCount = 1024
 
-    /// A link for these; the secret has to be a long one for the link to be read again.
+    /// Creates a link. Use a long secret: a link with a code cannot be read again.
     public init(service: String, name: String?, fingerprint: Fingerprint, secret: PairingSecret) {
         self.service = service
         self.name = name
@@ -24,7 +24,7 @@ public struct PairingLink: Sendable, Equatable, Undisclosed {
         self.secret = secret
     }
 
-    /// Reads a link. What it does not know is ignored; what is there twice is an error.
+    /// Parses a link. Unknown fields are ignored; repeated fields are an error.
     public init?(_ text: String) {
         guard text.utf8.count <= Self.maximumByteCount, text.hasPrefix(Self.prefix) else { return nil }
         var fields: [Substring: String] = [:]
@@ -41,7 +41,7 @@ public struct PairingLink: Sendable, Equatable, Undisclosed {
         self.init(service: service, name: fields["name"], fingerprint: fingerprint, secret: secret)
     }
 
-    /// The link, for a QR code and nowhere else.
+    /// The link. Use it only for a QR code.
     public var text: String {
         let name = name.map { "&name=\(Self.escaped($0))" } ?? ""
         return Self.prefix + "service=\(Self.escaped(service))\(name)&id=\(Base32.encode(fingerprint.bytes))"

@@ -1,15 +1,15 @@
-/// What a service shows and a client enters to pair: six digits, or a long secret for a label or a QR code.
+/// The secret that a service shows and a client enters to pair: six digits, or a long secret for a label or a QR code.
 ///
-/// Its description shows nothing of it. Use ``text`` where a person is to read it, and nowhere else.
+/// Its description shows none of it. Use ``text`` only where the user is to read it.
 public struct PairingSecret: Sendable, Undisclosed {
     /// The two forms of a secret.
     public enum Kind: UInt8, Sendable, Hashable, CaseIterable {
-        /// Six digits for a person to type, with five tries.
+        /// Six digits for the user to type, with five attempts.
         case code = 1
-        /// 160 random bits, which nobody guesses: without a limit of tries.
+        /// 160 random bits. They cannot be guessed, so attempts are not limited.
         case secret = 2
 
-        /// The bytes of ``PairingSecret/bytes``.
+        /// The number of bytes in ``PairingSecret/bytes``.
         var byteCount: Int {
             switch self {
             case .code: 6
@@ -18,7 +18,7 @@ public struct PairingSecret: Sendable, Undisclosed {
         }
     }
 
-    /// The form.
+    /// The form of the secret.
     public let kind: Kind
     /// The password for CPace: the digits in ASCII, or the secret's bytes.
     package let bytes: [UInt8]
@@ -28,9 +28,9 @@ public struct PairingSecret: Sendable, Undisclosed {
         self.bytes = bytes
     }
 
-    /// A new secret.
+    /// Generates a secret.
     ///
-    /// - Parameter random: gives that many random bytes; passed only by tests.
+    /// - Parameter random: returns this many random bytes; only tests pass it.
     package init(generating kind: Kind, random: (Int) -> [UInt8] = Primitives.randomBytes) {
         switch kind {
         case .code: self.init(.code, Self.digits(random))
@@ -48,19 +48,19 @@ public struct PairingSecret: Sendable, Undisclosed {
         }
     }
 
-    /// Reads a code of six digits; spaces and hyphens between them do not count.
+    /// Parses a code of six digits. Spaces and hyphens between them are ignored.
     public init?(code: String) {
         let digits = code.utf8.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "-") }
         self.init(kind: .code, bytes: digits)
     }
 
-    /// Reads a long secret as ``text`` writes it, in groups or not, in upper or lower case.
+    /// Parses a long secret in the form of ``text``, with or without groups, in upper or lower case.
     public init?(secret: String) {
         guard let bytes = Base32.decode(secret) else { return nil }
         self.init(kind: .secret, bytes: bytes)
     }
 
-    /// A secret from what travels over TLS; `nil` if it is not one of that kind.
+    /// Creates a secret from bytes received over TLS; `nil` if they are not a secret of this kind.
     package init?(kind: Kind, bytes: [UInt8]) {
         guard bytes.count == kind.byteCount, kind == .secret || bytes.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil
@@ -68,7 +68,7 @@ public struct PairingSecret: Sendable, Undisclosed {
         self.init(kind, bytes)
     }
 
-    /// What a person reads and types: six digits, or base32 in groups of four.
+    /// The text that the user reads and types: six digits, or base32 in groups of four.
     public var text: String {
         switch kind {
         case .code: String(decoding: bytes, as: UTF8.self)

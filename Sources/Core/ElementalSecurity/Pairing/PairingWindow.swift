@@ -1,32 +1,32 @@
 import ElementalWire
 
-/// The time in which a service accepts pairings, shared by all of its connections: the secret, how long, for which role,
-/// how many tries are left and whose turn it is.
+/// The time in which a service accepts pairings, shared by all of its connections. It has the secret, the deadline, the
+/// maximum role, the attempts left and the attempt in progress.
 ///
-/// A window for a code takes one pairing at a time and five attempts, each of which counts from the moment the service
-/// answers it: whoever then disappears has tested a guess all the same. The window closes after the fifth failure, after
-/// one success, and at its deadline. A long secret cannot be guessed, so its attempts are neither counted nor kept apart;
-/// otherwise anyone on the network could keep the one place occupied.
+/// A window for a code allows one pairing at a time and five attempts. An attempt counts as soon as the service answers
+/// it, because a client that then disappears has still tested a guess. The window closes after the fifth failure, after
+/// one success, and at its deadline. A long secret cannot be guessed, so its attempts are not counted and run in
+/// parallel; otherwise any client on the network could block pairing.
 package struct PairingWindow: Sendable, Undisclosed {
-    /// How many attempts a window for a code allows.
+    /// The maximum number of attempts in a window for a code.
     package static let attemptLimit = 5
-    /// How long an attempt may take: it needs no person, who has typed the code before it began.
+    /// The maximum duration of an attempt. It is short because the user has typed the code before the attempt begins.
     package static let attemptTime = Duration.seconds(2)
-    /// How long a window may be open.
+    /// The range of a window's duration.
     package static let durations = Duration.seconds(1) ... .seconds(3600)
 
     /// An attempt to pair that the window has admitted.
     package struct Attempt: Sendable, Undisclosed {
         fileprivate let number: Int
-        /// Which of the service's windows admitted it.
+        /// The number of the window that admitted it.
         package let opening: Int
-        /// When it has taken too long.
+        /// The time when the attempt has taken too long.
         package let deadline: ContinuousClock.Instant
         /// The secret that the client has to know.
         package let secret: PairingSecret
-        /// The most that the window grants.
+        /// The maximum role that the window grants.
         package let role: Role
-        /// Who opened the window; `nil` for the service's own host.
+        /// The client that opened the window; `nil` for the service's own host.
         package let openedBy: Fingerprint?
     }
 
@@ -45,29 +45,29 @@ package struct PairingWindow: Sendable, Undisclosed {
     private var openingCount = 0
     private var attemptCount = 0
 
-    /// A closed window.
+    /// Creates a closed window.
     package init() {}
 
-    /// The number and kind of the window that is open, and when it ends.
+    /// The number, kind and deadline of the open window; `nil` if it is closed.
     package var state: (number: Int, kind: PairingSecret.Kind, deadline: ContinuousClock.Instant)? {
         opening.map { ($0.number, $0.secret.kind, $0.deadline) }
     }
 
-    /// Whether a window is open. Call ``update(at:)`` before, unless an expired window may count as open.
+    /// Whether a window is open. Call ``update(at:)`` first, unless an expired window may count as open.
     package var isOpen: Bool { opening != nil }
 
-    /// When ``update(at:)`` has something to do at the latest; `nil` while closed.
+    /// The time for the next call of ``update(at:)`` at the latest; `nil` while the window is closed.
     package var nextChange: ContinuousClock.Instant? {
         opening.map { $0.current?.deadline ?? $0.deadline }
     }
 
-    /// Opens a window; it replaces one that is open, with all that is left of it.
+    /// Opens a window. It replaces an open window with its remaining attempts.
     ///
     /// - Parameters:
-    ///   - duration: how long, 1 s to an hour; other values are limited to that.
-    ///   - role: the most that it grants.
-    ///   - openedBy: who asked for it over the network, `nil` for the service's own host.
-    ///   - random: gives that many random bytes; passed only by tests.
+    ///   - duration: clamped to 1 s to an hour.
+    ///   - role: the maximum role that the window grants.
+    ///   - openedBy: the client that requested the window over the network; `nil` for the service's own host.
+    ///   - random: returns this many random bytes; only tests pass it.
     /// - Returns: the secret to show.
     package mutating func open(
         _ kind: PairingSecret.Kind, for duration: Duration, role: Role, openedBy: Fingerprint? = nil,
@@ -82,10 +82,10 @@ package struct PairingWindow: Sendable, Undisclosed {
         return secret
     }
 
-    /// Closes the window and forgets its secret.
+    /// Closes the window and drops its secret.
     package mutating func close() { opening = nil }
 
-    /// Ends what has taken too long.
+    /// Ends an attempt or a window that is past its deadline.
     package mutating func update(at now: ContinuousClock.Instant) {
         guard let opening else { return }
         if let current = opening.current, now >= current.deadline { end(current) }
@@ -93,7 +93,7 @@ package struct PairingWindow: Sendable, Undisclosed {
         if self.opening?.current == nil, now >= opening.deadline { close() }
     }
 
-    /// Admits an attempt and counts it. Call it when the answer to the client's point is about to be sent.
+    /// Admits an attempt and counts it. Call it just before the answer to the client's point is sent.
     ///
     /// - Throws: ``AdmissionRefusal/Code/pairingClosed`` or ``AdmissionRefusal/Code/pairingBusy``.
     package mutating func begin(at now: ContinuousClock.Instant) throws(AdmissionRefusal) -> Attempt {
@@ -111,9 +111,9 @@ package struct PairingWindow: Sendable, Undisclosed {
         return attempt
     }
 
-    /// The client has proved that it knows the secret: closes the window.
+    /// Closes the window, because the client has proved that it knows the secret.
     ///
-    /// - Returns: whether the attempt was still valid. If not, the client gets nothing.
+    /// - Returns: whether the attempt was still valid. If not, the client must not be paired.
     package mutating func succeed(_ attempt: Attempt, at now: ContinuousClock.Instant) -> Bool {
         update(at: now)
         guard let opening, opening.number == attempt.opening, now < attempt.deadline,
@@ -123,14 +123,14 @@ package struct PairingWindow: Sendable, Undisclosed {
         return true
     }
 
-    /// The attempt was not answered after all, and does not count.
+    /// Withdraws an attempt that was not answered after all, so that it does not count.
     package mutating func withdraw(_ attempt: Attempt) {
         guard let opening, opening.current?.number == attempt.number else { return }
         self.opening?.attemptsLeft += 1
         end(attempt)
     }
 
-    /// The attempt is over without success. The last one closes the window.
+    /// Ends an attempt without success. The last attempt closes the window.
     package mutating func end(_ attempt: Attempt) {
         guard let opening, opening.current?.number == attempt.number else { return }
         self.opening?.current = nil

@@ -1,21 +1,21 @@
-/// The file of an identity, as it was when the identity was read or created.
+/// The file of an identity, in the state in which the identity was read or created.
 struct IdentityFile: Sendable {
     static let name = "identity.pem"
 
     let directory: String
     private let revision: TrustRevision
 
-    /// Call it before the file is read, so that every later change is seen.
+    /// Call it before the file is read, so that no later change is missed.
     init(directory: String) {
         self.directory = directory
         revision = TrustRevision(file: "\(directory)/\(Self.name)")
     }
 
-    /// Checks that the file still has the identity with that fingerprint. The file is read only if it has changed.
+    /// Checks that the file still contains the identity with this fingerprint. The file is read only if it has changed.
     ///
     /// - Throws: ``SecurityError/Code/missing``, ``SecurityError/Code/replaced``, ``SecurityError/Code/corrupt`` or
-    ///   ``SecurityError/Code/insecure``. A failure of the system, such as too few descriptors, says nothing about the
-    ///   identity.
+    ///   ``SecurityError/Code/insecure``. A failure of the system, such as too few descriptors, is ignored: it says
+    ///   nothing about the identity.
     func check(_ fingerprint: Fingerprint) throws(SecurityError) {
         guard TrustRevision(file: "\(directory)/\(Self.name)") != revision else { return }
         let current: Ed25519Identity?

@@ -1,7 +1,7 @@
-/// Recognises the machine that an identity was made on, to notice when its storage was copied to another.
+/// Recognises the machine that an identity was made on, to detect that its storage was copied to another machine.
 ///
-/// It is a hash, because a machine's ID is not to be published (machine-id(5)), of what the system says of itself: the
-/// ID of the installation, and a Raspberry Pi's serial number, which a copied card does not take along.
+/// The hash covers the installation's ID and a Raspberry Pi's serial number, which a copied card does not take along.
+/// It is a hash because a machine's ID must not be published (machine-id(5)).
 enum MachineIdentifier {
     private static let installationFiles = ["/etc/machine-id", "/var/lib/dbus/machine-id"]
     private static let serialNumberFiles = [
@@ -9,11 +9,11 @@ enum MachineIdentifier {
     ]
     private static let maximumByteCount = 128
 
-    /// 32 bytes, or `nil` for a system that says nothing of itself.
+    /// 32 bytes, or `nil` for a system without these identifiers.
     ///
-    /// - Parameter root: where the system's files are.
+    /// - Parameter root: the path of the system's files.
     static func current(root: String = "") -> [UInt8]? {
-        // "uninitialized" is what an image has before it is started for the first time.
+        // "uninitialized" is the content of an image before its first start.
         let installation = first(of: installationFiles, root) { $0.count == 32 && Hexadecimal.bytes($0) != nil }
         let serialNumber = first(of: serialNumberFiles, root) { !$0.isEmpty }
         guard installation != nil || serialNumber != nil else { return nil }

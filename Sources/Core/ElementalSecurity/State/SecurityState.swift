@@ -1,5 +1,5 @@
-/// The identity of one user on one machine, and the peers that it trusts, as files of a directory: `identity.pem` and
-/// `trust.json`, which nobody else may read.
+/// The identity of one user on one machine and the peers that it trusts, as files of a directory: `identity.pem` and
+/// `trust.json`. Other users cannot read them.
 ///
 /// ```swift
 /// let state = try SecurityState()
@@ -8,24 +8,24 @@
 public struct SecurityState: Sendable {
     /// The directory.
     public let directory: String
-    /// Who this end is, as service and as client.
+    /// The identity of this end, as service and as client.
     public let identity: Ed25519Identity
-    /// Whom it trusts.
+    /// The peers that this end trusts.
     public let trust: FileTrustStore
-    /// Whether the identity was made by this call.
+    /// Whether this call created the identity.
     public let isNew: Bool
 
     private static let identityFile = IdentityFile.name
 
-    /// Reads identity and trust, or creates both if neither is there. It waits for the disk.
+    /// Reads identity and trust, or creates both if neither exists. It blocks on the disk.
     ///
     /// - Parameters:
-    ///   - directory: the directory; by default the first that the environment has of `$ELEMENTAL_STATE`,
+    ///   - directory: the directory; by default the first of these that the environment has: `$ELEMENTAL_STATE`,
     ///     `$STATE_DIRECTORY` (of systemd), `$XDG_STATE_HOME/elemental` and `$HOME/.local/state/elemental`.
     ///   - environment: for that choice; by default this process's.
-    /// - Throws: ``SecurityError/Code/corrupt`` if a file is damaged or only one of them is there;
-    ///   ``SecurityError/Code/insecure`` if others have access to them; ``SecurityError/Code/otherMachine`` if the directory
-    ///   was copied from another machine; and what the system says about files.
+    /// - Throws: ``SecurityError/Code/corrupt`` if a file is damaged or only one of them exists;
+    ///   ``SecurityError/Code/insecure`` if others have access to them; ``SecurityError/Code/otherMachine`` if the
+    ///   directory was copied from another machine; and the system's errors about files.
     public init(
         directory: String? = nil, environment: [String: String] = StateDirectory.environment
     ) throws(SecurityError) {
@@ -33,9 +33,9 @@ public struct SecurityState: Sendable {
         self = try Self.open(path, machine: MachineIdentifier.current())
     }
 
-    /// Reads identity and trust.
+    /// Reads identity and trust, and creates nothing.
     ///
-    /// - Returns: `nil` if there is none; nothing is created.
+    /// - Returns: `nil` if neither exists.
     /// - Throws: as ``init(directory:environment:)``.
     public static func existing(
         directory: String? = nil, environment: [String: String] = StateDirectory.environment
@@ -44,8 +44,8 @@ public struct SecurityState: Sendable {
         return try existing(path, machine: MachineIdentifier.current())
     }
 
-    /// Removes identity and trust, so that the next start makes a new identity that trusts nobody and that nobody trusts.
-    /// It also works if they are damaged.
+    /// Removes identity and trust. The next start creates a new identity: it trusts no peer, and no peer trusts it.
+    /// This also works if the files are damaged.
     public static func reset(
         directory: String? = nil, environment: [String: String] = StateDirectory.environment
     ) throws(SecurityError) {
@@ -53,7 +53,7 @@ public struct SecurityState: Sendable {
         guard let opened = try ProtectedDirectory.open(path) else { return }
         let lock = try opened.lock(FileTrustStore.lock, timeout: FileTrustStore.defaultLockTimeout)
         defer { lock.release() }
-        // Trust in nobody first: whenever this is interrupted, what is left is a valid state.
+        // The trust is emptied first: an interruption at any point leaves a valid state.
         try opened.replace(FileTrustStore.file, with: try TrustFile.text(TrustedPeers()))
         try opened.remove(identityFile)
         try opened.remove(FileTrustStore.file)
@@ -66,10 +66,10 @@ public struct SecurityState: Sendable {
         let directory = try ProtectedDirectory.create(path)
         let lock = try directory.lock(FileTrustStore.lock, timeout: FileTrustStore.defaultLockTimeout)
         defer { lock.release() }
-        // Another process may have been faster.
+        // Another process may have created it meanwhile.
         if let state = try read(directory, machine: machine) { return state }
         let identity = Ed25519Identity()
-        // In this order: an identity without trust would be corrupt.
+        // The trust first: an identity without trust would be corrupt.
         try directory.replace(FileTrustStore.file, with: try TrustFile.text(TrustedPeers()))
         var text = Array(identity.text(machine: machine).utf8)
         defer { Primitives.erase(&text) }
@@ -95,12 +95,13 @@ public struct SecurityState: Sendable {
         _ directory: borrowing ProtectedDirectory, machine: [UInt8]?
     ) throws(SecurityError) -> SecurityState? {
         let kept = IdentityFile(directory: directory.path)
-        // The identity first: it is created after the other. Again, because it may have been created in between.
+        // The identity first, because it is created last. It is read again below, because both may have been created in
+        // between.
         var file = try directory.read(identityFile, limit: PEM.maximumByteCount)
         let peers = try FileTrustStore.peers(directory)
         if file == nil { file = try directory.read(identityFile, limit: PEM.maximumByteCount) }
         guard var text = file else {
-            // Left by a start that was interrupted, or by a reset.
+            // An interrupted start, or a reset, leaves this state.
             if peers == nil || peers == TrustedPeers() { return nil }
             throw incomplete(directory, missing: identityFile, present: FileTrustStore.file)
         }

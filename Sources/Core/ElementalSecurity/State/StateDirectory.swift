@@ -4,11 +4,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// Where a user's identity and trust are kept on a machine.
+/// The location of a user's identity and trust on a machine.
 @usableFromInline
 package enum StateDirectory {
-    /// The path: `explicit`, or the first that the environment has of `$ELEMENTAL_STATE`, `$STATE_DIRECTORY` (systemd's
-    /// `StateDirectory=`; the first if there are several), `$XDG_STATE_HOME/elemental` and
+    /// The path: `explicit`, or the first of these that the environment has: `$ELEMENTAL_STATE`, `$STATE_DIRECTORY`
+    /// (systemd's `StateDirectory=`; the first of several), `$XDG_STATE_HOME/elemental` and
     /// `$HOME/.local/state/elemental`.
     ///
     /// - Throws: ``SecurityError/Code/noStateDirectory``
@@ -22,7 +22,7 @@ package enum StateDirectory {
         func value(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
         if let path = value("ELEMENTAL_STATE") { return path }
         if let paths = value("STATE_DIRECTORY"), let path = paths.split(separator: ":").first { return String(path) }
-        // A relative path is to be ignored (XDG Base Directory Specification).
+        // Programs must ignore a relative path (XDG Base Directory Specification).
         if let path = value("XDG_STATE_HOME"), path.hasPrefix("/") { return path + "/elemental" }
         if let home = value("HOME"), home.hasPrefix("/") { return home + "/.local/state/elemental" }
         throw SecurityError(

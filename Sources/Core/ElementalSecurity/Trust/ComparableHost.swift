@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A host name or address in a form in which equal ones are equal, however they are written.
+/// A host name or address in a form that compares equal, however it is written.
 package struct ComparableHost: Hashable {
     private enum Content: Hashable {
         case address([UInt8])
@@ -16,11 +16,11 @@ package struct ComparableHost: Hashable {
     }
     private let content: Content
 
-    /// A name or an address.
+    /// Creates the form from a name or an address.
     package init(_ text: String) {
         var text = Substring(text)
         if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
-        // An interface is not part of the address: one that says more is not another host.
+        // The interface is not part of the address: with or without one it is the same host.
         if let percent = text.firstIndex(of: "%") { text = text[..<percent] }
         if let address = Self.address(String(text)) {
             content = .address(address)
@@ -30,7 +30,7 @@ package struct ComparableHost: Hashable {
         }
     }
 
-    /// Whether it is this machine as seen from itself, where every program has the same address.
+    /// Whether the host is loopback, where every program has the same address.
     package var isLoopback: Bool {
         switch content {
         case .address(let bytes): bytes.count == 4 ? bytes[0] == 127 : bytes == [UInt8](repeating: 0, count: 15) + [1]
@@ -38,8 +38,8 @@ package struct ComparableHost: Hashable {
         }
     }
 
-    /// 4 bytes, also for an IPv4 address within IPv6 and for the old forms that the system's resolver reads
-    /// ("127.1"), or 16.
+    /// The bytes of an address: 4 for IPv4, also for IPv4-mapped IPv6 and for the old forms that the system's resolver
+    /// reads ("127.1"), or 16 for IPv6.
     private static func address(_ text: String) -> [UInt8]? {
         var ipv6 = in6_addr()
         if inet_pton(AF_INET6, text, &ipv6) == 1 {

@@ -6,21 +6,21 @@ import Musl
 import Darwin
 #endif
 
-/// The store in `trust.json` of a state directory, which several processes can use at the same time. ``SecurityState``
+/// The store in `trust.json` of a state directory. Several processes can use it at the same time. ``SecurityState``
 /// creates it together with the identity.
 public struct FileTrustStore: TrustStore {
     /// The directory.
     public let directory: String
-    /// How long a change waits for those of other processes.
+    /// How long a change waits for changes of other processes.
     public let lockTimeout: Duration
 
-    /// How long a change waits, unless something else is said.
+    /// The default of ``lockTimeout``.
     public static let defaultLockTimeout = Duration.seconds(5)
 
     static let file = "trust.json"
     static let lock = "trust.lock"
 
-    /// The store in that directory. It is neither opened nor created.
+    /// Creates the store of this directory. The directory is neither opened nor created.
     public init(directory: String, lockTimeout: Duration = Self.defaultLockTimeout) {
         self.directory = directory
         self.lockTimeout = lockTimeout
@@ -28,20 +28,20 @@ public struct FileTrustStore: TrustStore {
 
     /// The trusted peers.
     ///
-    /// - Throws: ``SecurityError/Code/corrupt``, ``SecurityError/Code/insecure``, what the system says about the file, or
-    ///   ``SecurityError/Code/missing`` if it has vanished: a client that took that for an empty one would speak in plain to
-    ///   services that it is paired with.
+    /// - Throws: ``SecurityError/Code/corrupt``, ``SecurityError/Code/insecure``, the system's errors about the file,
+    ///   or ``SecurityError/Code/missing`` if the file has vanished. A client must not take a missing file for an empty
+    ///   one: it would connect without encryption to services that it is paired with.
     public func read() throws(SecurityError) -> TrustedPeers {
         guard let opened = try ProtectedDirectory.open(directory) else { throw missing(directory) }
         guard let peers = try Self.peers(opened) else { throw missing(opened.path(of: Self.file)) }
         return peers
     }
 
-    /// Changes the file, under a lock. It is replaced whole: after a failure, a crash or a power cut it has the old
-    /// contents or the new ones.
+    /// Changes the file, under a lock. The file is replaced as a whole: after a failure, a crash or a power cut it has
+    /// the old contents or the new ones.
     ///
-    /// - Throws: what `change` throws; ``SecurityError``, also ``SecurityError/Code/missing`` if the file has vanished and
-    ///   ``SecurityError/Code/locked`` if another process does not release the lock in time.
+    /// - Throws: the errors of `change`; ``SecurityError``, also ``SecurityError/Code/missing`` if the file has
+    ///   vanished and ``SecurityError/Code/locked`` if another process does not release the lock in time.
     public func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
         guard let opened = try ProtectedDirectory.open(directory) else { throw missing(directory) }
         let lock = try opened.lock(Self.lock, timeout: lockTimeout)
@@ -53,7 +53,7 @@ public struct FileTrustStore: TrustStore {
         return result
     }
 
-    /// Device, inode, size and times of the file.
+    /// The device, inode, size and times of the file.
     public func revision() -> TrustRevision { TrustRevision(file: "\(directory)/\(Self.file)") }
 
     public var watchedDirectories: [String]? { [directory] }
@@ -77,7 +77,7 @@ public struct FileTrustStore: TrustStore {
 }
 
 extension TrustRevision {
-    /// Device, inode, size and times of a file.
+    /// Creates a revision from the device, inode, size and times of a file.
     init(file path: String) {
         var status = stat()
         guard lstat(path, &status) == 0 else {

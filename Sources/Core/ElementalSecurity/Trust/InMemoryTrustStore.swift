@@ -1,21 +1,21 @@
 import Support
 
-/// A store that is gone with the process: for tests, and for apps that keep the peers somewhere themselves.
+/// A store that lives only as long as the process: for tests, and for apps that store the peers themselves.
 public final class InMemoryTrustStore: TrustStore {
     private struct State {
         var peers: TrustedPeers
         var changes: Int64 = 0
     }
     private let state: Locked<State>
-    /// Held while a change is made, which can look at the store.
+    /// Held during a change, which may read the store.
     private let writing = Lock()
 
-    /// A store that trusts these peers.
+    /// Creates a store that trusts these peers.
     public init(_ peers: TrustedPeers = TrustedPeers()) { state = Locked(State(peers: peers)) }
 
     public func read() -> TrustedPeers { state.withLock { $0.peers } }
 
-    /// - Throws: what `change` throws, or ``SecurityError`` if the result is not valid.
+    /// - Throws: the errors of `change`, or ``SecurityError`` if the result is not valid.
     public func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result {
         try writing.withLock {
             var peers = read()

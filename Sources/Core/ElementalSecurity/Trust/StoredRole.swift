@@ -1,6 +1,6 @@
 import ElementalWire
 
-/// A role as a store has it: one that this version does not know grants nothing, and is kept.
+/// A role as it is stored. A role that this version does not know grants nothing, but is kept.
 struct StoredRole: Sendable, Hashable {
     /// The name in the store.
     let name: String
@@ -9,6 +9,6 @@ struct StoredRole: Sendable, Hashable {
 
     init(_ role: Role?) { name = Role.granted.first { $0 == role }?.rawValue ?? "none" }
 
-    /// What it grants. Not `plain`, which unencrypted clients have.
+    /// The granted role. Never `plain`, the role of unencrypted clients.
     var role: Role? { Role.granted.first { $0.rawValue == name } }
 }

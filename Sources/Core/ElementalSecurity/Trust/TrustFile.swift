@@ -6,10 +6,10 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The JSON text of ``TrustedPeers``. Reading is strict: an unknown key or a wrong value makes the whole text corrupt,
-/// because what is not understood might restrict something. Only roles may be unknown.
+/// The JSON text of ``TrustedPeers``. Parsing is strict: an unknown key or a wrong value makes the whole text corrupt,
+/// because an unknown part might restrict something. Only roles may be unknown.
 enum TrustFile {
-    /// The largest text, in bytes.
+    /// The maximum size of the text, in bytes.
     static let maximumByteCount = 1 << 20
     fileprivate static let version = 1
 
@@ -47,7 +47,7 @@ enum TrustFile {
 }
 
 extension TrustedPeers {
-    /// Makes one entry of those whose names differ in case alone, which earlier versions told apart.
+    /// Merges entries whose names differ only in case. Earlier versions treated them as different.
     ///
     /// - Throws: ``SecurityError/Code/alreadyPinned`` if they have different keys.
     fileprivate mutating func mergeServices() throws(SecurityError) {
@@ -219,7 +219,7 @@ private struct AnyKey: CodingKey {
 }
 
 extension Decoder {
-    /// The object, if it has no keys but these.
+    /// The object, provided that it has only these keys.
     fileprivate func container<Key: CodingKey & CaseIterable & RawRepresentable<String>>(
         knowing keys: Key.Type
     ) throws -> KeyedDecodingContainer<Key> {
@@ -234,7 +234,7 @@ extension Decoder {
 }
 
 extension DecodingError {
-    /// Where the text is wrong, and how.
+    /// The place of the error in the text, and the error.
     fileprivate var place: String {
         switch self {
         case .keyNotFound(let key, let context): Self.place(context, "\"\(key.stringValue)\" is missing")

@@ -1,8 +1,8 @@
-/// Which names a store accepts: what it holds is shown to people, and came from a network or a file.
+/// The names that a store accepts. They are shown to users, and came from a network or a file.
 enum TrustName {
-    /// Of clients, services and instances.
+    /// The maximum for clients, services and instances.
     static let maximumByteCount = 64
-    /// Of a host: what DNS allows, and an interface.
+    /// The maximum for a host: DNS's maximum plus an interface.
     static let maximumHostByteCount = 300
 
     /// Whether a text is not empty, not too long, and has no characters that control a terminal or the direction of

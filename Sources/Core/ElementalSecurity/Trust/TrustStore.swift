@@ -1,25 +1,26 @@
-/// Where an end keeps the peers that it trusts.
+/// A store of the peers that this end trusts.
 ///
-/// The functions may block on a disk or a lock: call them on a thread that may, never on an event loop or a task of
-/// Swift's thread pool. If ``read()`` throws, trust nobody.
+/// Its functions may block on a disk or a lock: call them on a thread that may block, never on an event loop or in a
+/// task of Swift's thread pool. If ``read()`` throws, trust no peer.
 public protocol TrustStore: Sendable {
-    /// The trusted peers at this moment. A store that has vanished throws: it is not one in which nobody is trusted.
+    /// The currently trusted peers. A store that has vanished throws: it is not the same as an empty one.
     func read() throws -> TrustedPeers
 
-    /// Changes the trusted peers, after every other change and before every later one, also by other processes. If
-    /// `change` throws, nothing is changed. It must not call `update` itself.
+    /// Changes the trusted peers, in order with all other changes, also those of other processes. If `change` throws,
+    /// nothing is changed. `change` must not call `update`.
     ///
-    /// - Throws: what `change` throws; an error of the store if it cannot be read, the result is not valid, or it cannot
-    ///   be written.
-    /// - Returns: what `change` returns.
+    /// - Throws: the errors of `change`; an error of the store if it cannot be read, the result is not valid, or it
+    ///   cannot be written.
+    /// - Returns: the result of `change`.
     func update<Result>(_ change: (inout TrustedPeers) throws -> Result) throws -> Result
 
-    /// Identifies the store's present contents. It is cheap: it is compared once a second, and what is read is read again
-    /// if it differs. Take it before reading, so that no change is missed.
+    /// Identifies the store's current contents. It has to be cheap: it is called up to once a second, and the store is
+    /// read again when the revision differs. Get the revision before reading, so that no change is missed.
     func revision() -> TrustRevision
 
-    /// The directories of which one has a file that changes whenever ``revision()`` does: on Linux the store is then looked
-    /// at when the system reports a change, and otherwise once a minute. `nil`, the default, if there are none.
+    /// The directories of the files that change with ``revision()``. On Linux the framework then checks the store when
+    /// the system reports a change in these directories, and otherwise once a minute. `nil`, the default, if there are
+    /// none.
     var watchedDirectories: [String]? { get }
 }
 
@@ -31,6 +32,8 @@ extension TrustStore {
 public struct TrustRevision: Sendable, Hashable {
     private let numbers: [Int64]
 
-    /// - Parameter numbers: those that differ after a change, such as a counter, or a file's inode, size and times.
+    /// Creates a revision.
+    ///
+    /// - Parameter numbers: numbers that differ after a change, such as a counter, or a file's inode, size and times.
     public init(_ numbers: Int64...) { self.numbers = numbers }
 }

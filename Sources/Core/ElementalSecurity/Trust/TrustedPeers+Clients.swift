@@ -1,11 +1,11 @@
 import ElementalWire
 
-/// What a service asks.
+/// The queries and changes of a service.
 extension TrustedPeers {
     /// The role that was granted to a client for a service, or `nil` for none.
     ///
-    /// An entry that names the service counts before one for all services. Of several, the least counts, and a role that
-    /// this version does not know is less than all others.
+    /// An entry that names the service takes precedence over an entry for all services. Of several entries the lowest
+    /// role counts; a role that this version does not know is lower than all others.
     public func role(of client: Fingerprint, for service: String) -> Role? {
         let entries = clients.filter { $0.fingerprint == client && $0.services.contains(service) }
         let named = entries.filter { $0.services != .all }
@@ -16,7 +16,7 @@ extension TrustedPeers {
         }
     }
 
-    /// Whether a client may be added: look before a pairing begins.
+    /// Checks whether a client may be added. Call it before a pairing begins.
     ///
     /// - Throws: ``SecurityError/Code/ownKey``; ``SecurityError/Code/alreadyPinned`` if another key has its name;
     ///   ``SecurityError/Code/invalidPeer``; ``SecurityError/Code/full``.
@@ -33,7 +33,7 @@ extension TrustedPeers {
         else { throw .full("clients") }
     }
 
-    /// Adds a client, or changes what is granted to it: for the services of `client`, its role counts from now on.
+    /// Adds a client, or changes its grant: for the services of `client`, its role is now the valid one.
     ///
     /// - Throws: as ``checkPinning(_:own:)-(TrustedClient,_)``.
     public mutating func pin(_ client: TrustedClient, own: Fingerprint) throws(SecurityError) {
@@ -56,8 +56,8 @@ extension TrustedPeers {
 }
 
 extension TrustedClient.Services {
-    /// Takes away what others grant: all, or some names. `all` without some names cannot be said, and stays: entries with
-    /// names count before it.
+    /// Removes the services of another entry: all, or some names. `all` cannot exclude names, so it stays: entries with
+    /// names take precedence over it.
     fileprivate mutating func subtract(_ other: Self) {
         switch (self, other) {
         case (_, .all): self = []
@@ -66,7 +66,7 @@ extension TrustedClient.Services {
         }
     }
 
-    /// Both together, or `nil` if they are not of one kind: names count before `all`.
+    /// Both together, or `nil` if they are of different kinds: names take precedence over `all`.
     fileprivate func union(_ other: Self) -> Self? {
         switch (self, other) {
         case (.all, .all): .all

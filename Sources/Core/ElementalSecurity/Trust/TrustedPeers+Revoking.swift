@@ -1,17 +1,17 @@
 import Support
 
 extension TrustedPeers {
-    /// What a revocation removed.
+    /// The result of a revocation.
     public struct Revocation: Sendable, Hashable {
         /// The clients that are no longer trusted.
         public var clients: [TrustedClient] = []
         /// The services whose keys are no longer pinned.
         public var services: [TrustedService] = []
-        /// Clients that one of those let in, and that are still trusted: somebody has to look at them.
+        /// The clients that one of those has paired and that are still trusted. The user has to check them.
         public var letIn: [TrustedClient] = []
     }
 
-    /// Removes the peers with a name or a fingerprint.
+    /// Removes the peers with this name or fingerprint.
     ///
     /// - Parameter peer: a client's name; a service's instance, alone or as `SERVICE/INSTANCE`; or a whole fingerprint.
     /// - Throws: ``SecurityError/Code/unknownPeer``
@@ -33,23 +33,24 @@ extension TrustedPeers {
         return revocation
     }
 
-    /// Removes the peer with a fingerprint from both lists.
+    /// Removes the peer with this fingerprint from both lists.
     @discardableResult
     public mutating func revoke(_ key: Fingerprint) -> Revocation {
         revoke(client: { $0.fingerprint == key }, service: { $0.fingerprint == key })
     }
 
-    /// Removes what a client may do with a service, as an admin of that service demands over the network. What the client
-    /// may do with other services, and the services whose keys are pinned, are no business of that admin.
+    /// Removes a client's access to a service, when an admin of that service requests it over the network. The client's
+    /// access to other services and the pinned services are outside that admin's authority.
     ///
-    /// An admin of all services, or this end's own key, removes the client as a whole.
+    /// An admin of all services, or this end's own key, removes the client from all services.
     ///
     /// - Parameters:
-    ///   - key: the client's.
+    ///   - key: the client's key.
     ///   - service: the name of the service that the admin is connected to.
-    ///   - admin: the key that the admin has proven in TLS.
+    ///   - admin: the key that the admin has proved in TLS.
     ///   - own: the service's own key.
-    /// - Throws: ``SecurityError/Code/invalidPeer`` if the client was let in to all services, and the admin was not.
+    /// - Throws: ``SecurityError/Code/invalidPeer`` if the client may use all services, and the admin is not an admin
+    ///   of all.
     @discardableResult
     public mutating func revoke(
         client key: Fingerprint, of service: String, by admin: Fingerprint, own: Fingerprint

@@ -1,21 +1,21 @@
 import Support
 
-/// What a client asks.
+/// The queries and changes of a client.
 extension TrustedPeers {
-    /// How many hosts of a service are remembered.
+    /// The maximum number of hosts that are kept for a service.
     static let maximumHostCount = 16
-    /// Under how many names one key may be pinned for one service.
+    /// The maximum number of names under which one key may be pinned for one service.
     private static let maximumInstanceCount = 8
 
     /// The services whose pairing is complete.
     private var paired: [TrustedService] { services.filter { !$0.isPending } }
 
-    /// What is known about a target: which key it must have.
+    /// The pins that apply to a target and decide which key it must have.
     ///
-    /// The wanted service and instance decide first. Then the TXT record, which can only find a pinned key under a new
-    /// name, or at another service of the same identity. A pin binds the service that was paired: the other services of
-    /// its host are connected to by their names as if nothing was paired. A host and port without a name may be the
-    /// paired service, whatever the port; for loopback, where every program has the same address, the port counts.
+    /// The wanted service and instance decide first, then the TXT record. The record can only find a pinned key under a
+    /// new name, or at another service of the same identity. A pin binds the service that was paired: the other
+    /// services of its host are connected to by name as if nothing was paired. A host and port without a name may be
+    /// the paired service, whatever the port. For loopback, where every program has the same address, the port counts.
     package func match(_ target: ConnectionTarget, own: Fingerprint) -> PinMatch {
         if let pinned = pinned(target.service, target.instance) { return .pinned(pinned) }
         let identity = target.advertisedIdentity?.lowercased()
@@ -36,7 +36,7 @@ extension TrustedPeers {
         return claimed.first.map { .sibling($0) } ?? .nothing
     }
 
-    /// What a key means that the target has proven in TLS.
+    /// The meaning of a key that the target has proved in TLS.
     package func verdict(on key: Fingerprint, of target: ConnectionTarget, own: Fingerprint) -> PinVerdict {
         switch match(target, own: own) {
         case .pinned(let entry), .renamed(let entry):
@@ -46,7 +46,7 @@ extension TrustedPeers {
         case .nothing: return verdict(on: key, among: paired, target, own)
         case .knownHost(let entries):
             let exact = entries.filter { $0.isReached(at: target, samePort: true) }
-            // A host and port that were given stand for one service, as a name does.
+            // A given host and port stand for one service, as a name does.
             if target.instance == nil, !exact.isEmpty {
                 guard exact.contains(where: { $0.fingerprint == key }) else { return .identityChanged }
                 return verdict(on: key, among: exact, target, own)
@@ -55,7 +55,7 @@ extension TrustedPeers {
         }
     }
 
-    /// Pins hold for a service's name: another service with the same key is not trusted by it.
+    /// Pins are for a service's name: another service with the same key is not trusted.
     private func verdict(
         on key: Fingerprint, among entries: [TrustedService], _ target: ConnectionTarget, _ own: Fingerprint
     ) -> PinVerdict {
@@ -64,12 +64,12 @@ extension TrustedPeers {
         return entry.map { .trusted($0) } ?? .notPaired
     }
 
-    /// The entry of a service and instance.
+    /// The completed entry of a service and instance.
     package func pinned(_ service: String?, _ instance: String?) -> TrustedService? {
         services.first { $0.isService(service, instance) && !$0.isPending }
     }
 
-    /// Whether a service may be added: look before a pairing begins.
+    /// Checks whether a service may be added. Call it before a pairing begins.
     ///
     /// - Throws: ``SecurityError/Code/ownKey``; ``SecurityError/Code/alreadyPinned`` if the service and instance are pinned
     ///   to another key; ``SecurityError/Code/invalidPeer``; ``SecurityError/Code/full``.
@@ -88,7 +88,7 @@ extension TrustedPeers {
         }
     }
 
-    /// Pins a service's key, or changes the role of one that is pinned. A pending one changes nothing of it.
+    /// Pins a service's key, or changes the role of a pinned service. A pending service does not change a pinned one.
     ///
     /// - Throws: as ``checkPinning(_:own:)-(TrustedService,_)``.
     public mutating func pin(_ service: TrustedService, own: Fingerprint) throws(SecurityError) {
@@ -104,16 +104,17 @@ extension TrustedPeers {
         }
     }
 
-    /// Removes a service whose pairing came to nothing.
+    /// Removes a pending service, because its pairing has failed.
     public mutating func withdraw(_ service: TrustedService) {
         services.removeAll {
             $0.isPending && $0.hasNames(of: service) && $0.fingerprint == service.fingerprint
         }
     }
 
-    /// Records where a trusted service was reached, after its key was proven: its host, and its name if it is a new one.
+    /// Records where a trusted service was reached, after its key was proved: the host, and the instance's name if it
+    /// is new.
     ///
-    /// - Returns: whether anything is new, so that the store has to be written.
+    /// - Returns: whether anything changed, so that the store has to be written.
     @discardableResult
     public mutating func noteReached(
         _ key: Fingerprint, service: String, instance: String, at host: TrustedService.Host
@@ -136,7 +137,7 @@ extension TrustedPeers {
 }
 
 extension TrustedService {
-    /// Whether it has these names; `nil` for none is not one.
+    /// Whether the service has this name; `false` for `nil`.
     package func isService(_ name: String?) -> Bool { name.map(service.isSameName) ?? false }
 
     fileprivate func isService(_ name: String?, _ instance: String?) -> Bool {
@@ -145,7 +146,7 @@ extension TrustedService {
 
     fileprivate func hasNames(of other: TrustedService) -> Bool { isService(other.service, other.instance) }
 
-    /// The same service, known at the hosts of both entries.
+    /// The same service, with the hosts of both entries.
     func merged(with other: TrustedService) -> TrustedService {
         var merged = self
         for host in other.hosts { merged.remember(host, isLatest: false) }
@@ -160,7 +161,7 @@ extension TrustedService {
         }
     }
 
-    /// Remembers a host once, with its latest port, and so many of them, the newest first.
+    /// Stores a host once, with its latest port. The newest is first, and the last is dropped beyond the maximum.
     fileprivate mutating func remember(_ host: Host, isLatest: Bool) {
         guard TrustName.isValid(host.name, maximumByteCount: TrustName.maximumHostByteCount) else { return }
         let name = ComparableHost(host.name)

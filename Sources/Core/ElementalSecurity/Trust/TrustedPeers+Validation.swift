@@ -1,14 +1,14 @@
 import Support
 
 extension TrustedPeers {
-    /// How many entries each list may have.
+    /// The maximum number of entries in each list.
     public static let maximumCount = 1000
-    /// How many services one entry may name.
+    /// The maximum number of services that one entry may name.
     static let maximumServiceCount = 64
-    /// Stands for all services in a file; it is no service's name.
+    /// Stands for all services in a file. It cannot be the name of a service.
     static let allServices = "*"
 
-    /// Checks what a store must hold: valid entries, no more than it may have, and unique names.
+    /// Checks the rules of a store: valid entries, within the maximums, with unique names.
     ///
     /// - Throws: ``SecurityError/Code/invalidPeer``, ``SecurityError/Code/alreadyPinned`` or ``SecurityError/Code/full``.
     func validate() throws(SecurityError) {

@@ -1,12 +1,12 @@
-/// The peers that this end trusts, as two lists that never count for each other: a service that this end uses may not
-/// use this end's services, nor the other way round.
+/// The peers that this end trusts, in two separate lists: a service that this end uses may not use this end's services,
+/// and a client may not act as a service.
 public struct TrustedPeers: Sendable, Hashable {
-    /// Clients that may use this end's services.
+    /// The clients that may use this end's services.
     public var clients: [TrustedClient]
-    /// Services that this end uses, whose keys are pinned.
+    /// The services that this end uses, with pinned keys.
     public var services: [TrustedService]
 
-    /// Nobody is trusted unless given.
+    /// Creates the lists, by default empty.
     public init(clients: [TrustedClient] = [], services: [TrustedService] = []) {
         self.clients = clients
         self.services = services

@@ -9,7 +9,7 @@ public struct TrustedService: Sendable, Hashable {
         /// The TCP port.
         public var port: UInt16
 
-        /// A host and port.
+        /// Creates a host with its port.
         public init(_ name: String, port: UInt16) {
             self.name = name
             self.port = port
@@ -20,23 +20,23 @@ public struct TrustedService: Sendable, Hashable {
     public var fingerprint: Fingerprint
     /// The service's name, such as `robot`: 1 to 64 bytes of UTF-8, no control characters.
     public var service: String
-    /// The instance's name, such as "Rover"; the same bounds. No two entries have the same service and instance.
+    /// The instance's name, such as "Rover", with the same bounds. No two entries have the same service and instance.
     public var instance: String
-    /// Where it was reached, the newest host first, each with its latest port; at most 16.
+    /// The hosts where it was reached, the newest first, each with its latest port; at most 16.
     public var hosts: [Host]
-    /// The role that it granted; `nil` for one that this version does not know.
+    /// The role that the service granted; `nil` for a role that this version does not know.
     public var role: Role? {
         get { storedRole.role }
         set { storedRole = StoredRole(newValue) }
     }
 
-    /// Whether the pairing is not complete, because the service has not said that it has stored this client. It counts
-    /// for nothing then: pair again.
+    /// Whether the pairing is incomplete, because the service has not confirmed that it has stored this client. A
+    /// pending service is not trusted: pair again.
     public var isPending = false
 
     var storedRole: StoredRole
 
-    /// A service with its key.
+    /// Creates a service with its key.
     public init(fingerprint: Fingerprint, service: String, instance: String, hosts: [Host] = [], role: Role) {
         self.fingerprint = fingerprint
         self.service = service

@@ -1,21 +1,22 @@
-/// Looking up and watching the addresses of the hosts, once for all services of a host.
+/// Looks up and watches the addresses of hosts, once for all services of a host.
 extension BrowserMachine {
     /// A query for an address that no host has is never answered, so it needs a time limit.
     private static let hostLimit = Duration.seconds(5)
-    /// The same as ``ResolveMachine/familyGrace``, but shorter: the first line of a list waits for it, and what comes later is
-    /// told as a change.
+    /// Like ``ResolveMachine/familyGrace``, but shorter: the first line of a list waits for it, and a later address is
+    /// reported as an update.
     static let familyGrace = Duration.milliseconds(1)
-    /// The same when addresses are looked up again: nobody waits for it, and what comes later would be told as two changes.
+    /// The grace period for a repeated lookup. No consumer waits for it, and without it a late address would cause two
+    /// updates.
     static let repeatedGrace = Duration.milliseconds(500)
 
-    /// Adds a service to the host's count, and looks up the host if it is new or has no place.
+    /// Adds a service to its host, and looks up the host if it is new or has no place.
     mutating func join(_ name: String, _ instance: ServiceInstance) {
         let isNew = hosts[name] == nil
         guard hosts[name, default: HostEntry()].instances.insert(instance).inserted else { return }
         if !isNew {
             renew(.host(name))
         } else if entries[instance]?.failures == 0 {
-            // Before services: one that is half known can be told soon.
+            // Hosts come before services: a service that is already resolved can then be reported soon.
             fresh.insert(.host(name), at: 0)
         } else {
             repeated.append(.host(name))
@@ -36,7 +37,7 @@ extension BrowserMachine {
         hosts[name] = host
     }
 
-    /// Counts a service out and lets the host go with the last one.
+    /// Removes a service from its host, and releases the host with its last service.
     mutating func leave(_ name: String, _ instance: ServiceInstance) {
         hosts[name]?.instances.remove(instance)
         guard var host = hosts[name], host.instances.isEmpty else { return }
@@ -79,7 +80,7 @@ extension BrowserMachine {
     mutating func hostIsReady(_ name: String) {
         guard var host = hosts[name], case .asking = host.lookup else { return }
         guard !host.collected.isEmpty else {
-            // The only address was taken back in the meantime; the limit is still running.
+            // The only address was removed in the meantime; the limit is still running.
             hosts[name]?.grace = nil
             return
         }

@@ -1,7 +1,7 @@
-/// Resolving the services that are listed, and watching them for changes while they have a place.
+/// Resolves the listed services, and watches them for changes while they have a place.
 ///
-/// The reference that resolves a service goes on answering when its SRV or TXT record changes, so it serves as the
-/// watch. (Avahi answers once the old record has run out, a second after the change: RFC 6762, section 10.2.)
+/// The reference that resolves a service keeps answering when the SRV or TXT record changes, so it serves as the watch.
+/// (Avahi answers when the old record has expired, a second after the change: RFC 6762, section 10.2.)
 extension BrowserMachine {
     /// Avahi gives up after 5 s by itself; this is for a daemon that hangs.
     private static let lookupLimit = Duration.seconds(8)
@@ -39,8 +39,8 @@ extension BrowserMachine {
         case .openingFailed(let error):
             lookupFailed(instance, .translating(error, while: "resolving \(instance)"))
         case .failed(let error):
-            // Avahi gives the same error code when there is no answer for 5 s and when the daemon dies. A dead daemon
-            // fails browsing too, which is reported there.
+            // Avahi returns the same error code when there is no answer for 5 s and when the daemon dies. A dead daemon
+            // fails browsing too, which reports it.
             let message = "resolving \(instance): it is listed, but its host does not answer"
             lookupFailed(instance, ZeroconfError(.timedOut, message, cause: error))
         }

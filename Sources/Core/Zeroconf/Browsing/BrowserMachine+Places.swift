@@ -1,8 +1,9 @@
-/// The places for lookups: each open reference costs a thread, a D-Bus connection and five descriptors, so that their
-/// number does not depend on that of the services.
+/// The places for lookups. Each open reference costs a thread, a D-Bus connection and five descriptors, so the number
+/// of places does not grow with the number of services.
 ///
-/// A lookup that was answered keeps its place and reports changes until another one needs it; the one that was opened
-/// first gives way first. While all have places there is no timer. Otherwise those without a place take turns.
+/// An answered lookup keeps its place and reports changes until another lookup needs the place; the one that was opened
+/// first gives way first. While all subjects have places, no timer runs. Otherwise the subjects without a place take
+/// turns.
 extension BrowserMachine {
     /// The subject of a lookup.
     enum Subject: Hashable {
@@ -16,14 +17,16 @@ extension BrowserMachine {
         }
     }
 
-    /// How many references are open at a time, besides the one that browses.
+    /// The maximum number of open references, besides the one that browses.
     static let mostReferences = 6
-    /// How many of them may look up again what has failed. Such lookups take seconds, for as long as a service is listed.
+    /// The maximum number of open lookups that retry failed ones. Retries take seconds, as long as the service is
+    /// listed.
     static let mostRetries = 3
-    /// Each subject is looked up again within this time, or within ``shortestTurn`` for each one without a place.
+    /// Every subject without a place gets a turn within this time, or within ``shortestTurn`` times their number if
+    /// that is longer.
     static let longestRest = Duration.seconds(30)
     static let shortestTurn = Duration.seconds(1)
-    /// How many are looked up again at once for a new subscriber.
+    /// The maximum number of subjects that are looked up again at once for a new subscriber.
     private static let mostRenewed = 64
 
     mutating func startLookups() {
@@ -40,26 +43,27 @@ extension BrowserMachine {
         startTurn()
     }
 
-    /// A place is given to the subject that has been without one for longest.
+    /// Looks up the subject that has been without a place for longest.
     mutating func takeTurn() {
         guard let subject = longestResting() else { return turn = nil }
         turn = startTimer(max(Self.shortestTurn, Self.longestRest / resting.count), for: .turn)
         renew(subject)
     }
 
-    /// A new subscriber may have a reason to ask, such as a lost connection: what it is told first may have changed.
+    /// Looks up resting subjects for a new subscriber. It may have a reason to ask, such as a lost connection, and the
+    /// known state may be stale.
     mutating func renewAll() {
         for (subject, _) in resting.sorted(by: { $0.value < $1.value }).prefix(Self.mostRenewed) { renew(subject) }
     }
 
-    /// Looks up a subject again before others that rest.
+    /// Queues a resting subject for another lookup.
     mutating func renew(_ subject: Subject) {
         guard resting.removeValue(forKey: subject) != nil else { return }
         setPending(subject)
         repeated.append(subject)
     }
 
-    /// Takes a subject out of the list that it is in.
+    /// Removes a subject from the list that contains it.
     mutating func forget(_ subject: Subject) {
         if resting.removeValue(forKey: subject) != nil { return }
         for list in [\Self.open, \.fresh, \.repeated] {
@@ -78,7 +82,7 @@ extension BrowserMachine {
 
     private func longestResting() -> Subject? { resting.min { $0.value < $1.value }?.key }
 
-    /// Whether all that is known of a subject is that looking it up has failed.
+    /// Whether the subject's lookups have failed since it was last found.
     private func isRetry(_ subject: Subject) -> Bool {
         switch subject {
         case .service(let instance): hasFailed(instance)
@@ -88,7 +92,7 @@ extension BrowserMachine {
 
     private func hasFailed(_ instance: ServiceInstance) -> Bool { entries[instance]?.failures ?? 0 > 0 }
 
-    /// Closes lookups that were answered until there is room for another one, if that is possible.
+    /// Closes answered lookups to make room for another one. It closes none if there would not be enough room.
     private mutating func makeRoom(for subject: Subject) -> Bool {
         var excess = references.count + subject.referenceCount - Self.mostReferences
         var leaving: [Subject] = []

@@ -1,6 +1,7 @@
 import Support
 
-/// Keeps the list of one type's services: counts what browsing says, resolves, watches, and mends after failures.
+/// Maintains the list of one type's services: counts the browse replies, resolves and watches the services, and
+/// recovers from failures.
 struct BrowserMachine: ServiceMachine {
     typealias Event = ServiceBrowser.Event
     typealias Action = MachineAction<Event>
@@ -8,12 +9,11 @@ struct BrowserMachine: ServiceMachine {
     enum Phase {
         case idle
         case opening(ReferenceID, limit: TimerID)
-        /// The timer runs out when the list has settled.
+        /// The timer expires when the list has settled.
         case browsing(ReferenceID, settling: TimerID)
         case waiting(TimerID)
     }
 
-    /// What a timer is for. Timers of a lookup or a host that has ended stay in the table until they run out.
     enum TimerPurpose {
         case lookupLimit(ServiceInstance)
         case lookupRetry(ServiceInstance)
@@ -30,10 +30,11 @@ struct BrowserMachine: ServiceMachine {
 
     /// The call that begins to browse returns in milliseconds unless the daemon hangs.
     static let openingLimit = Duration.seconds(10)
-    /// mDNS asks after 0, 1 and 3 seconds and answers take at most 0.5 s (RFC 6762, section 5.2 and 6): what has not
-    /// been seen by then is not there.
+    /// mDNS asks after 0, 1 and 3 seconds and answers take at most 0.5 s (RFC 6762, section 5.2 and 6): a service that
+    /// has not been seen by then is gone.
     static let settlingTime = Duration.seconds(6)
-    /// What Avahi itself takes for the time of the first answers ("all for now"), which its library does not pass on.
+    /// Avahi's own time for the first answers ("all for now"), an event that its compatibility library does not pass
+    /// on.
     static let firstAnswerTime = Duration.seconds(1)
     static let mostEntries = 4096
 
@@ -46,20 +47,20 @@ struct BrowserMachine: ServiceMachine {
     var hosts: [String: HostEntry] = [:]
     var references: [ReferenceID: ReferencePurpose] = [:]
     var timers: [TimerID: TimerPurpose] = [:]
-    /// Waiting for a place to be looked up for the first time, the first to come in front.
+    /// The subjects that wait for a place for their first lookup, the oldest first.
     var fresh: [Subject] = []
-    /// Waiting for a place to be looked up again, the first to come in front.
+    /// The subjects that wait for a place for another lookup, the oldest first.
     var repeated: [Subject] = []
-    /// Having places, the first that got one in front.
+    /// The subjects that have places, the oldest first.
     var open: [Subject] = []
-    /// Looked up, and without a place now: the smallest number has been so for longest.
+    /// The subjects that were looked up and have no place now. The one with the smallest number has rested for longest.
     var resting: [Subject: Int] = [:]
     var lastRest = 0
-    /// Runs out when the next one that rests is looked up again.
+    /// Expires when the next resting subject is looked up again.
     var turn: TimerID?
     private var isSurveyWanted = false
     private var haveFirstAnswersCome = false
-    /// What the input being handled leads to.
+    /// The actions that result from the current input.
     var actions: [Action] = []
 
     init(type: ServiceType) {
@@ -95,13 +96,13 @@ struct BrowserMachine: ServiceMachine {
         return actions
     }
 
-    /// The first answers have come, and each service has been resolved or could not be.
+    /// Whether the first answers have arrived, and each service has been resolved or has failed.
     var isSurveyed: Bool { haveFirstAnswersCome && entries.values.allSatisfy(\.isTold) }
 
     private mutating func awaitFirstAnswers() { _ = startTimer(Self.firstAnswerTime, for: .firstAnswers) }
 
-    /// Starts browsing, or retries at once what is waiting for its back-off and looks up again what has no place: a new
-    /// subscriber needs the current state.
+    /// Starts browsing and ends the back-off of failed lookups, and looks up resting subjects again: a new subscriber
+    /// needs the current state.
     private mutating func start() {
         switch phase {
         case .idle: browse()
@@ -195,7 +196,7 @@ struct BrowserMachine: ServiceMachine {
         }
     }
 
-    /// What is not listed by now has gone while the daemon was away.
+    /// Drops the services that are not listed by now: they disappeared while the daemon was away.
     private mutating func settle() {
         delay.reset()
         for (instance, entry) in entries where !entry.isListed {
@@ -212,7 +213,7 @@ struct BrowserMachine: ServiceMachine {
 
     private mutating func fail(_ error: ZeroconfError) {
         closeEverything()
-        // Only what a consumer knows of has to be reconciled later.
+        // Only services that consumers know of have to be reconciled later.
         entries = entries.filter(\.value.isTold).mapValues { entry in
             var kept = ServiceEntry()
             kept.told = entry.told

@@ -1,6 +1,6 @@
 import Support
 
-/// What a browser knows of one service.
+/// A browser's state of one service.
 struct ServiceEntry: Sendable {
     enum Lookup {
         /// Not looked up since browsing began.
@@ -11,7 +11,7 @@ struct ServiceEntry: Sendable {
         case resolving(ReferenceID, limit: TimerID)
         /// Resolved. The reference reports changes for as long as it keeps its place.
         case watching(ReferenceID)
-        /// Resolved. It has given its place to others and gets one again in its turn.
+        /// Resolved. Other lookups have its place; it gets one again in its turn.
         case resting
         /// Failed; the timer begins the next attempt.
         case waiting(TimerID)
@@ -23,13 +23,13 @@ struct ServiceEntry: Sendable {
         let txt: [UInt8]
     }
 
-    /// How often browsing has listed it, for each interface: Avahi lists it once per address family.
+    /// The number of times that browsing has listed it, for each interface: Avahi lists it once per address family.
     var interfaces: [UInt32: Int] = [:]
     var lookup = Lookup.none
     var location: Location?
     var delay = BackOff()
     var failures = 0
-    /// What was last reported to subscribers.
+    /// The service as it was last reported to consumers.
     var told: ResolvedService?
     var isToldUnresolved = false
 
@@ -37,7 +37,7 @@ struct ServiceEntry: Sendable {
     var isTold: Bool { told != nil || isToldUnresolved }
 }
 
-/// What a browser knows of one host.
+/// A browser's state of one host.
 struct HostEntry: Sendable {
     enum Lookup {
         /// Waits for two places.
@@ -46,17 +46,17 @@ struct HostEntry: Sendable {
         case asking
         /// Looked up. The references report changes for as long as they keep their places.
         case watching
-        /// Looked up. It has given its places to others and gets some again in its turn.
+        /// Looked up. Other lookups have its places; it gets some again in its turn.
         case resting
     }
 
     var lookup = Lookup.pending
     var references: [ReferenceID] = []
-    /// The addresses that are told: those that the last lookup found.
+    /// The addresses to report: those of the last completed lookup, with the changes since.
     var addresses = HostAddresses()
     /// The addresses that the current lookup has found so far.
     var collected = HostAddresses()
-    /// The services on it that are resolved.
+    /// The resolved services on this host.
     var instances: Set<ServiceInstance> = []
     /// Whether a lookup has been completed.
     var isReady = false

@@ -4,8 +4,8 @@ import Support
 
 /// Runs a ``ServiceMachine``: inputs one at a time on its own queue, actions in the order the machine gave them.
 ///
-/// References hold the driver weakly, so that a driver without owners is released and closes them all. A
-/// consumer's stream holds it strongly: as long as someone listens, it works.
+/// References hold the driver weakly, so that a driver without owners is released and closes them all. A consumer's
+/// stream holds it strongly: the driver works as long as a consumer listens.
 final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private struct State {
         var machine: Machine
@@ -21,8 +21,8 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
     }
 
-    /// How many events may be buffered in one consumer's stream. The stream of a consumer that falls further behind is
-    /// finished: it would otherwise take unbounded memory, or miss events without knowing.
+    /// The maximum number of events in one consumer's stream. A stream whose consumer falls further behind is finished:
+    /// otherwise it would take unbounded memory, or miss events silently.
     private static var bufferedEvents: Int { 4096 }
 
     private let queue: DispatchQueue
@@ -30,7 +30,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
     private let logger: Logger
     private let runsOnDemand: Bool
 
-    /// - Parameter runsOnDemand: start with each consumer and stop with the last.
+    /// - Parameter runsOnDemand: whether to start with each consumer and stop with the last.
     init(_ machine: Machine, label: String, logger: Logger?, runsOnDemand: Bool) {
         queue = DispatchQueue(label: label)
         state = Locked(State(machine: machine))
@@ -73,12 +73,12 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         return stream
     }
 
-    /// Ends everything for good, without waiting.
+    /// Ends everything permanently, without waiting.
     func end() {
         queue.async { self.endOnQueue() }
     }
 
-    /// Ends everything for good and returns once the library has released every reference.
+    /// Ends everything permanently and returns once the library has released every reference.
     func stop() async {
         await withCheckedContinuation { waiter in
             queue.async {
@@ -163,7 +163,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         switch action {
         case .open(let id, let request):
             let reference = ServiceReference(request) { [weak self] event in
-                // Waits, so that events that come faster than they are handled stay in the daemon's socket.
+                // Synchronous, so that events that arrive faster than they are handled stay in the daemon's socket.
                 self?.handleNow(.reference(id, event))
             }
             state.withLock { $0.references[id] = reference }
@@ -174,7 +174,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
             state.withLock { $0.references[id] }?.updateTXT(bytes)
         case .startTimer(let id, let delay):
             state.withLock { _ = $0.timers.insert(id) }
-            // Longer ones have too many nanoseconds.
+            // Longer delays overflow in nanoseconds.
             let delay = min(delay, .seconds(1_000_000_000)).nanoseconds
             queue.asyncAfter(deadline: .now() + .nanoseconds(Int(delay))) { [weak self] in
                 self?.process(.timer(id))

@@ -2,7 +2,7 @@
 ///
 /// ``MachineDriver`` runs it: opens and closes references, runs its timers, delivers its events to the consumers.
 protocol ServiceMachine: Sendable {
-    /// What consumers receive.
+    /// An event that consumers receive.
     associatedtype Event: Sendable
 
     mutating func handle(_ input: MachineInput) -> [MachineAction<Event>]
@@ -10,7 +10,7 @@ protocol ServiceMachine: Sendable {
     /// The events that bring a new consumer up to date.
     func replay() -> [Event]
 
-    /// Whether all is known that can be known for now, after which a survey ends.
+    /// Whether the list is complete for now. Surveys then end.
     var isSurveyed: Bool { get }
 }
 
@@ -31,7 +31,7 @@ struct TimerID: Hashable, Sendable {
 enum MachineInput: Sendable {
     /// A consumer was added, perhaps one of several.
     case start
-    /// A consumer was added that only wants what is there, until ``ServiceMachine/isSurveyed``.
+    /// A consumer was added whose stream ends when the list is complete (``ServiceMachine/isSurveyed``).
     case survey
     /// The last consumer has gone, or the driver ends: close everything, forget everything.
     case stop

@@ -37,8 +37,8 @@ final class ServiceReference: Sendable {
     private let deliver: @Sendable (ReferenceEvent) -> Void
     private let state = Locked(State())
 
-    /// The queues below those of all lookups of the process, which are brief unless the daemon hangs. Otherwise each lookup
-    /// that begins or ends would have a thread of its own to block.
+    /// The target queues of all lookups of the process, which are brief unless the daemon hangs. Without them, each
+    /// lookup that begins or ends would block its own thread.
     private static let lookupQueues = (0..<2).map { _ in DispatchQueue(label: "zeroconf.lookups") }
     private static let lookupCount = Locked(0)
 
@@ -65,7 +65,7 @@ final class ServiceReference: Sendable {
         queue.async { self.openOnQueue() }
     }
 
-    /// Changes the TXT record of a registration; `.failed` follows if the library does not take it.
+    /// Changes the TXT record of a registration; `.failed` follows if the library refuses it.
     func updateTXT(_ bytes: [UInt8]) {
         queue.async {
             guard case .open(let resources) = self.state.withLock({ $0.phase }) else { return }
@@ -113,8 +113,8 @@ final class ServiceReference: Sendable {
 
     /// Runs the callbacks of one wake-up.
     ///
-    /// ProcessResult on a descriptor that is not readable waits for ever while it holds the lock that the library's
-    /// own thread needs (Avahi), so the descriptor is asked once more, and ProcessResult is called just once.
+    /// With Avahi, ProcessResult on a descriptor that is not readable waits for ever and holds the lock that the
+    /// library's own thread needs. So this polls the descriptor first, and calls ProcessResult only once.
     private func serve() {
         guard case .open(let resources) = state.withLock({ $0.phase }), !resources.source.isCancelled else {
             return
@@ -122,7 +122,7 @@ final class ServiceReference: Sendable {
         guard Poll.one(DNSServiceRefSockFD(resources.pointer), for: POLLIN, timeout: 0) != 0 else { return }
         let code = DNSServiceProcessResult(resources.pointer)
         if code != DNSServiceErrorType(kDNSServiceErr_NoError) {
-            // The descriptor may stay readable for ever now, so stop looking at it at once.
+            // The descriptor may stay readable for ever now, so stop watching it at once.
             resources.source.cancel()
             report(.failed(DNSServiceError(rawValue: code)))
         }

@@ -8,9 +8,9 @@ enum ServiceReply: Sendable {
     case record(isAdded: Bool, interface: UInt32, data: [UInt8])
 }
 
-/// What a reference reports to its owner, on the reference's own queue.
+/// An event that a reference reports to its owner, on the reference's own queue.
 enum ReferenceEvent: Sendable {
-    /// The call that made the reference came back without error.
+    /// The call that made the reference returned without error.
     case opened
     /// A callback ran.
     case reply(ServiceReply)
@@ -44,7 +44,7 @@ final class CallbackContext: Sendable {
     }
 }
 
-/// The functions that the library calls. In an error only the code and the context mean anything (dns_sd.h).
+/// The functions that the library calls. After an error only the code and the context are valid (dns_sd.h).
 enum ServiceCallbacks {
     static let register: DNSServiceRegisterReply = { _, _, error, name, _, _, context in
         CallbackContext.deliver(error, to: context) { name.map { .registered(name: String(cString: $0)) } }

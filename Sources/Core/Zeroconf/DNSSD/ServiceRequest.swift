@@ -9,7 +9,7 @@ enum ServiceRequest: Sendable {
     case resolve(ServiceInstance)
     case addresses(host: String, family: NetworkAddress.Family)
 
-    /// Whether it looks up one service or host, which there are many of.
+    /// Whether the request looks up one service or host. There can be many such requests.
     var isLookup: Bool {
         switch self {
         case .register, .browse: false

@@ -1,19 +1,20 @@
 import Support
 
-/// Keeps one registration alive: tries other names when the name is taken, and again after a failure.
+/// Keeps one registration alive: tries other names if the name is taken, and retries after a failure.
 struct PublisherMachine: ServiceMachine {
     typealias Event = ServicePublisher.Event
     typealias Action = MachineAction<Event>
 
     private enum Phase {
         case idle
-        /// The call was made, or it came back and the daemon is probing; the timer limits the wait for the answer.
+        /// The call is running, or it has returned and the daemon is probing. The timer limits the wait for the answer.
         case registering(ReferenceID, TimerID)
         case published(ReferenceID, name: String)
         case waiting(TimerID)
     }
 
-    /// Avahi never reports some conflicts, and answers after about 0.8 s of probing otherwise, 2 s if it renames.
+    /// Avahi never reports some conflicts. Otherwise it answers after about 0.8 s of probing, or after 2 s if it
+    /// renames.
     private static let answerLimit = Duration.seconds(10)
     private static let mostNames = 100
 
@@ -26,7 +27,7 @@ struct PublisherMachine: ServiceMachine {
     private var phase = Phase.idle
     private var ids = IDGenerator()
     private var delay = BackOff()
-    /// The name to ask for: the wanted one, after that the one that was last published.
+    /// The name to request: first the wanted one, later the one that was last published.
     private var baseName: String
     private var nameNumber = 1
 
@@ -53,7 +54,7 @@ struct PublisherMachine: ServiceMachine {
             defer { phase = .idle }
             return letGo()
         case .update(let record):
-            // Only a record that was encoded before gets here.
+            // The publisher has already encoded the record, so that this does not fail.
             guard let bytes = try? record.encoded() else { return [] }
             txt = bytes
             return current.map { [.updateTXT($0, bytes)] } ?? []
@@ -123,7 +124,7 @@ struct PublisherMachine: ServiceMachine {
 
     private mutating func published(_ name: String, by id: ReferenceID) -> [Action] {
         delay.reset()
-        // Asked for first after a failure, so that a service keeps its name over a restart of the daemon.
+        // Requested first after a failure, so that a service keeps its name when the daemon restarts.
         baseName = name
         nameNumber = 1
         switch phase {

@@ -7,14 +7,14 @@ import Logging
 /// publisher.start()
 /// for await event in publisher.events() { print(event) }
 /// ```
-/// If the name is taken on this host, "Rover (2)", "Rover (3)" … are tried, within the 63 bytes that a name may have;
-/// if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is absent or
-/// dies, is reported, and publishing is retried after 0.5 s, then 1, 2, 4 … at most 30 seconds, until it is stopped,
-/// with the name that was published last.
+/// If the name is taken on this host, the publisher tries "Rover (2)", "Rover (3)" … within the 63 bytes that a name
+/// may have; if another host has it, the daemon picks the name (Avahi: "Rover #2"). A failure, such as a daemon that is
+/// absent or dies, is reported. Publishing is then retried with the last published name after 0.5 s, then 1, 2, 4 … at
+/// most 30 seconds, until it is stopped.
 ///
 /// The service is withdrawn by ``stop()``, or when the publisher is released.
 public final class ServicePublisher: Sendable {
-    /// What happens to the publication.
+    /// A change of the publication, or a failure.
     public enum Event: Sendable {
         /// The service is on the network under this name. Reported again when publishing works again after a failure.
         case published(name: String)
@@ -33,13 +33,13 @@ public final class ServicePublisher: Sendable {
 
     private let driver: MachineDriver<PublisherMachine>
 
-    /// Prepares to publish; nothing happens before ``start()``.
+    /// Creates a publisher. It publishes nothing before ``start()``.
     ///
     /// - Parameters:
-    ///   - name: what people see, 1 to 63 bytes of UTF-8 without control characters.
+    ///   - name: the name that users see, 1 to 63 bytes of UTF-8 without control characters.
     ///   - type: the service's type.
     ///   - port: 1...65535. The port is announced, not opened.
-    ///   - txt: what a browser can show before it connects.
+    ///   - txt: the data that a browser can show before it connects.
     ///   - reach: where the service is published.
     ///   - logger: receives failures as warnings and details at debug level; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/invalidName``, ``ZeroconfError/Code/invalidPort`` or
@@ -63,9 +63,10 @@ public final class ServicePublisher: Sendable {
         driver.end()
     }
 
-    /// The events from now on, a separate stream for each caller; the first is `.published` if the service already is.
+    /// Returns a stream of the events from now on, separate for each caller. It begins with `.published` if the service
+    /// is published.
     ///
-    /// It ends after ``stop()``, when the publisher is released, and when 4096 events are buffered in it.
+    /// The stream ends after ``stop()``, when the publisher is released, or when it holds 4096 unread events.
     public func events() -> AsyncStream<Event> { driver.subscribe() }
 
     /// Begins to publish and returns at once. A second call does nothing.
@@ -75,13 +76,13 @@ public final class ServicePublisher: Sendable {
 
     /// Changes the TXT record of the service, published or not.
     ///
-    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord``; the service keeps its record then.
+    /// - Throws: ``ZeroconfError/Code/invalidTXTRecord``; the service then keeps its record.
     public func update(txt: TXTRecord) throws(ZeroconfError) {
         _ = try txt.encoded()
         driver.send(.update(txt))
     }
 
-    /// Withdraws the service for good and returns when the library has released it.
+    /// Withdraws the service permanently and returns when the library has released it.
     ///
     /// That takes a few milliseconds, or up to 25 seconds (D-Bus's limit) if the daemon hangs.
     public func stop() async {

@@ -10,8 +10,8 @@ import Musl
 public enum ServiceReach: Sendable, Hashable {
     /// On every interface.
     case network
-    /// To programs of this machine alone, for a port that is open on loopback. With Avahi that is the loopback interface,
-    /// which it uses unless it is configured otherwise.
+    /// To programs of this machine only, for a port that is open on loopback. With Avahi that is the loopback
+    /// interface, which Avahi uses unless it is configured otherwise.
     case machine
 
     /// The interface's index, as `DNSServiceRegister` takes it.

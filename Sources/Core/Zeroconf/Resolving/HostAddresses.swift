@@ -1,6 +1,6 @@
 /// The addresses of one host, as the answers to its A and AAAA queries add and remove them.
 ///
-/// Avahi gives each answer once per interface and per protocol it came over, so they are counted.
+/// Avahi reports each answer once per interface and per protocol on which it arrived, so the answers are counted.
 struct HostAddresses: Sendable {
     /// More than any real host has. Further addresses are dropped, so that an attacker cannot fill the memory.
     private static let most = 64
@@ -29,7 +29,7 @@ struct HostAddresses: Sendable {
         return count == 1
     }
 
-    /// The addresses, each once, the ones to try first in front.
+    /// The addresses, each once, in the order in which to try them.
     var sorted: [NetworkAddress] {
         var seen: Set<String> = []
         return counts.keys.sorted().filter { seen.insert($0.presentation).inserted }

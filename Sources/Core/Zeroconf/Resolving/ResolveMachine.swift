@@ -3,11 +3,11 @@ struct ResolveMachine: ServiceMachine {
     typealias Event = Result<ResolvedService, ZeroconfError>
     typealias Action = MachineAction<Event>
 
-    /// How long to wait for the second family once an address of the first is there. No answer at all is how Avahi
-    /// says that a host has no address of a family. A responder answers for its own records at once (RFC 6762, section
-    /// 6), with both families in one packet as a rule, and every connection attempt waits this long, so it is short.
+    /// The wait for the second family after the first address. Avahi gives no answer at all if a host has no address of
+    /// a family. A responder answers for its own records at once (RFC 6762, section 6), usually with both families in
+    /// one packet. Every connection attempt waits this long, so it is short.
     static let familyGrace = Duration.milliseconds(3)
-    /// How long to wait before asking again: Avahi stops resolving after 5 s, though an answer may still arrive.
+    /// The wait before another attempt: Avahi stops resolving after 5 s, though an answer may still arrive.
     private static let retryDelay = Duration.milliseconds(500)
 
     private struct Location {
@@ -29,7 +29,7 @@ struct ResolveMachine: ServiceMachine {
     private var addresses = HostAddresses()
     private var isDone = false
 
-    /// - Parameter wantsAddresses: whether the host's addresses are looked up too, or its name is enough.
+    /// - Parameter wantsAddresses: whether to look up the host's addresses too, and not only its name.
     init(_ instance: ServiceInstance, timeout: Duration, wantsAddresses: Bool = true) {
         self.instance = instance
         self.timeout = timeout
@@ -66,7 +66,7 @@ struct ResolveMachine: ServiceMachine {
     private mutating func handleTimer(_ id: TimerID) -> [Action] {
         switch id {
         case graceTimer:
-            // If the address has been withdrawn, the next one starts it again.
+            // If the address was withdrawn, the next address starts the timer again.
             graceTimer = nil
             return succeed()
         case retryTimer:

@@ -4,18 +4,18 @@ import Logging
 public enum Resolver {
     /// Queries the host, port and TXT record of a service and then the host's addresses.
     ///
-    /// It returns when addresses of both families are there, or 3 ms after the first one.
+    /// It returns when it has addresses of both families, or 3 ms after the first address.
     ///
     /// - Parameters:
-    ///   - instance: the service, from a browser or remembered from earlier.
-    ///   - timeout: how long to wait in all. Avahi alone gives up after 5 seconds; it is asked again until the time
-    ///     is over.
-    ///   - wantsAddresses: whether to look up the host's addresses. Without them it returns as soon as host, port and
-    ///     TXT record are known, with no addresses.
+    ///   - instance: the service, from a browser or stored earlier.
+    ///   - timeout: the time limit for the whole call. Avahi alone gives up after 5 seconds; the resolver asks it again
+    ///     until the limit.
+    ///   - wantsAddresses: whether to look up the host's addresses. Without them the call returns as soon as host, port
+    ///     and TXT record are known.
     ///   - logger: receives details; without one nothing is logged.
     /// - Throws: ``ZeroconfError/Code/timedOut``, ``ZeroconfError/Code/daemonUnavailable``,
     ///   ``ZeroconfError/Code/refused``, ``ZeroconfError/Code/system``; ``ZeroconfError/Code/cancelled`` at once when
-    ///   the task is cancelled; everything is then released.
+    ///   the task is cancelled. Everything is released in each case.
     public static func resolve(
         _ instance: ServiceInstance, timeout: Duration = .seconds(10), wantsAddresses: Bool = true,
         logger: Logger? = nil
