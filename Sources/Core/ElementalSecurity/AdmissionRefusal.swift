@@ -45,23 +45,23 @@ package struct AdmissionRefusal: Error, Sendable, Equatable {
         self.sentence = AdmissionText.fitting(sentence, byteCount: Self.maximumSentenceByteCount)
     }
 
-    static let malformed = Self(.malformed, "the peer broke the rules of admission")
-    static let version = Self(.version, "the peer speaks a version of admission that this one does not")
+    static let malformed = Self(.malformed, "the peer broke the admission protocol; update both programs")
+    static let version = Self(.version, "the peer uses another version of admission; update the older program")
     package static let pairingClosed = Self(
         .pairingClosed,
         "the service is not accepting pairings now: open a window at the service (elemental open-pairing)")
     static let pairingBusy = Self(
         .pairingBusy, "another device is pairing with the service: try again in a few seconds")
     static let wrongCode = Self(
-        .wrongCode, "the code is not the one that the service shows, or somebody is between the two; nothing was stored"
+        .wrongCode, "the code is wrong, or the connection is intercepted; nothing was stored: check the code"
     )
-    static let timedOut = Self(.timedOut, "the pairing took too long")
+    static let timedOut = Self(.timedOut, "the pairing took too long; try again")
     package static let trustUnavailable = Self(
-        .failed, "the service cannot read whom it trusts, and trusts nobody until it can; its own output says why")
+        .failed, "the service cannot read its trust store, so it admits no client; its own output has the reason")
     package static let notStored = Self(
-        .failed, "the service cannot store this client now; it says why on its own machine, and nothing was paired")
-    package static let notStoredByClient = Self(.failed, "the client cannot store the service now")
+        .failed, "the service cannot store this client, so nothing was paired; its own output has the reason")
+    package static let notStoredByClient = Self(.failed, "the client cannot store the service, so nothing was paired")
     package static let ownIdentity = Self(
         .alreadyPaired,
-        "both ends are the same user's, who needs no pairing: connect to it encrypted (--security paired)")
+        "both ends have the same identity, so they need no pairing: connect with --security paired")
 }

@@ -71,12 +71,12 @@ public struct SecurityError: Error, Sendable, Hashable, CustomStringConvertible 
 
 extension SecurityError {
     static let ownKey = SecurityError(
-        .ownKey, "that is this end's own key, which is trusted on this machine without being paired")
+        .ownKey, "this is this end's own key, which needs no pairing")
 
     static func full(_ list: String) -> SecurityError {
         SecurityError(
             .full,
-            "\(TrustedPeers.maximumCount) \(list) are trusted already, which is the most; revoke some "
+            "\(TrustedPeers.maximumCount) \(list) are trusted already, the maximum; revoke some "
                 + "(elemental trust revoke)")
     }
 }

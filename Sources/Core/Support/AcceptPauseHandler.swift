@@ -38,7 +38,7 @@ package final class AcceptPauseHandler: ChannelInboundHandler {
         guard timer == nil else { return }
         let delay = TimeAmount(backOff.next())
         logger.warning(
-            "no connection can be accepted; raise the limit of open files (ulimit -n)",
+            "cannot accept connections; raise the limit of open files (ulimit -n)",
             metadata: [
                 "reason": "\(String(systemError: error.errnoCode))",
                 "milliseconds": "\(delay.nanoseconds / 1_000_000)",

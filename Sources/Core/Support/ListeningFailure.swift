@@ -22,7 +22,7 @@ package struct ListeningFailure {
     ///   - port: the port alone.
     ///   - remedy: how to choose another port.
     package init(
-        _ error: any Error, place: String, port: String, remedy: String = "give another with --port"
+        _ error: any Error, place: String, port: String, remedy: String = "choose another with --port"
     ) {
         switch (error, (error as? IOError)?.errnoCode) {
         case (let error as InvalidPort, _):
@@ -30,14 +30,14 @@ package struct ListeningFailure {
             message = "cannot listen: \(error)"
         case (_, EADDRINUSE):
             kind = .taken
-            message = "\(port) is taken; \(remedy)"
+            message = "\(port) is in use; \(remedy)"
         case (_, EACCES), (_, EPERM):
             kind = .notPermitted
             message =
                 "the system does not permit listening on \(place); ports below 1024 need special rights: \(remedy)"
         case (_, EADDRNOTAVAIL), (_, EAFNOSUPPORT):
             kind = .unknownAddress
-            message = "cannot listen on \(place): it is not an address of this machine; give one that is"
+            message = "cannot listen on \(place): this machine does not have that address; give one that it has"
         default:
             let failure = NetworkFailure(error)
             if case .unknownHost = failure.kind {

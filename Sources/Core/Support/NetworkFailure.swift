@@ -31,10 +31,10 @@ package struct NetworkFailure {
         switch error {
         case let unknown as SocketAddressError.UnknownHost:
             kind = .unknownHost
-            reason = "the host is not known (\(unknown.errorDescription))"
+            reason = "the host is unknown (\(unknown.errorDescription))"
         case _ where isUnknownHost:
             kind = .unknownHost
-            reason = "the host is not known (\(error))"
+            reason = "the host is unknown (\(error))"
         case ChannelError.connectTimeout(let time):
             kind = .timedOut(.nanoseconds(time.nanoseconds))
             reason = "no answer within \(Duration.nanoseconds(time.nanoseconds))"
@@ -50,9 +50,9 @@ package struct NetworkFailure {
     private static func reason(_ code: CInt) -> String {
         switch code {
         case ECONNRESET, EPIPE: "the peer reset the connection (its program was killed or refused the data)"
-        case ETIMEDOUT: "the peer does not answer any more"
-        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: "the network to the peer is gone"
-        case EMFILE, ENFILE: "this process may not open more files and sockets; raise the limit (ulimit -n)"
+        case ETIMEDOUT: "the peer no longer answers"
+        case EHOSTUNREACH, ENETUNREACH, ENETDOWN: "the peer's network is unreachable"
+        case EMFILE, ENFILE: "this process cannot open more files and sockets; raise the limit (ulimit -n)"
         case ECONNREFUSED: "nothing listens there"
         default: String(systemError: code)
         }

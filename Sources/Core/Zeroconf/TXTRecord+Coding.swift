@@ -19,14 +19,14 @@ extension TXTRecord {
             guard !key.isEmpty, key.allSatisfy(Self.isAllowedInKey) else {
                 throw ZeroconfError(
                     .invalidTXTRecord,
-                    "the TXT key \"\(entry.key)\" is not allowed: use one or more printable ASCII characters but \"=\""
+                    "the TXT key \"\(entry.key)\" is not allowed: use printable ASCII characters except \"=\""
                 )
             }
             let size = key.count + (entry.value.map { $0.count + 1 } ?? 0)
             guard size <= 255 else {
                 throw ZeroconfError(
                     .invalidTXTRecord,
-                    "the TXT entry \"\(entry.key)\" has \(size) bytes with its key and \"=\"; make it 255 at most"
+                    "the TXT entry \"\(entry.key)\" has \(size) bytes with its key and \"=\"; use at most 255"
                 )
             }
             bytes.append(UInt8(size))
@@ -39,7 +39,7 @@ extension TXTRecord {
         guard bytes.count <= Self.maximumEncodedSize else {
             throw ZeroconfError(
                 .invalidTXTRecord,
-                "the TXT record has \(bytes.count) bytes; make it \(Self.maximumEncodedSize) at most"
+                "the TXT record has \(bytes.count) bytes; use at most \(Self.maximumEncodedSize)"
             )
         }
         // A TXT record holds at least one string, if only an empty one (RFC 6763, section 6.1).

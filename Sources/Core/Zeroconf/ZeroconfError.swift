@@ -101,7 +101,7 @@ extension ZeroconfError {
         case Int(kDNSServiceErr_Unknown), -65563 /* ServiceNotRunning */, -65569 /* DefunctConnection */:
             return daemonUnavailable(while: doing, cause: error)
         case Int(kDNSServiceErr_NameConflict):
-            return ZeroconfError(.nameConflict, "\(doing): the name is already in use on this network", cause: error)
+            return ZeroconfError(.nameConflict, "\(doing): the name is in use; choose another", cause: error)
         case Int(kDNSServiceErr_Refused):
             let message =
                 "\(doing): the daemon refused; it may have reached its limit of clients or objects "
@@ -112,12 +112,12 @@ extension ZeroconfError {
         case -65570 /* PolicyDenied */:
             return ZeroconfError(
                 .refused,
-                "\(doing): not allowed; add the service type to NSBonjourServices and a "
+                "\(doing): not permitted; add the service type to NSBonjourServices and a "
                     + "NSLocalNetworkUsageDescription to Info.plist, and allow local network access in Settings",
                 cause: error
             )
         default:
-            return ZeroconfError(.system, "\(doing): the Zeroconf library gave an error", cause: error)
+            return ZeroconfError(.system, "\(doing): the Zeroconf library reported an error", cause: error)
         }
     }
 }

@@ -15,7 +15,7 @@ struct LifecycleTests {
                     $0.acceptsOwnAddresses = own
                 }
                 #expect(error?.code == .portTaken)
-                #expect(error?.message == "port \(fixture.port) is taken; give another with --port")
+                #expect(error?.message == "port \(fixture.port) is in use; choose another with --port")
             }
         }
     }

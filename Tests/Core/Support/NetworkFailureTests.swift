@@ -9,8 +9,8 @@ struct NetworkFailureTests {
     @Test(arguments: [
         (ECONNREFUSED, "nothing listens there"),
         (ECONNRESET, "the peer reset the connection (its program was killed or refused the data)"),
-        (EHOSTUNREACH, "the network to the peer is gone"),
-        (EMFILE, "this process may not open more files and sockets; raise the limit (ulimit -n)"),
+        (EHOSTUNREACH, "the peer's network is unreachable"),
+        (EMFILE, "this process cannot open more files and sockets; raise the limit (ulimit -n)"),
         (ENOENT, "No such file or directory"),
     ])
     func systemErrors(_ code: CInt, _ reason: String) {
@@ -35,7 +35,7 @@ struct NetworkFailureTests {
             Issue.record("connected")
         } catch {
             let failure = NetworkFailure(error)
-            #expect(failure.reason.hasPrefix("the host is not known ("))
+            #expect(failure.reason.hasPrefix("the host is unknown ("))
             #expect(failure.error is SocketAddressError.UnknownHost)
             guard case .unknownHost = failure.kind else { return #expect(Bool(false), "\(failure.kind)") }
         }

@@ -12,7 +12,7 @@ package struct AuthorisingService: Sendable, Equatable {
     package let remainder: [UInt8]
 
     /// The rule for its name, which messages carry.
-    package static let nameRule = "a service that pairs has a name of 1 to 63 bytes, without control characters"
+    package static let nameRule = "to pair, a service needs a name of 1 to 63 bytes without control characters"
 
     /// Whether a service with that name can pair.
     package static func isValid(name: String) -> Bool { AdmissionText.isService(name) }

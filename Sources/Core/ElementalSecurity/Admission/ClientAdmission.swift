@@ -212,7 +212,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         guard let pinned, !Primitives.isEqual(pinned.bytes, peer.bytes) else { return nil }
         return AdmissionRefusal(
             .alreadyPaired,
-            "this device is paired with a service of that name that has another key: if that is right, forget the old one "
+            "this device knows a service of that name with another key: if the new key is right, revoke the old one "
                 + "(elemental trust revoke)")
     }
 
@@ -224,8 +224,8 @@ package struct ClientAdmission: Sendable, Undisclosed {
             return [.asked(offer), .close]
         }
         guard secret.kind == offer.kind else {
-            let wanted = offer.kind == .code ? "six digits" : "its long secret"
-            throw AdmissionRefusal(.wrongCode, "the service wants \(wanted)")
+            let wanted = offer.kind == .code ? "a code of six digits" : "its long secret"
+            throw AdmissionRefusal(.wrongCode, "the service wants \(wanted); enter that")
         }
         let exchange = PairingExchange(
             client: own, service: peer, serviceName: offer.service, kind: offer.kind, serviceNonce: offer.nonce,

@@ -195,14 +195,14 @@ package struct ServiceAdmission: Sendable, Undisclosed {
         guard let role = stored, role >= .observe else {
             throw AdmissionRefusal(
                 .notPaired,
-                "the service does not know this device: pair first (elemental pair), with a code that it shows")
+                "this device is not paired with the service: pair it first (elemental pair)")
         }
         return min(wanted, role)
     }
 
     private func checkAdmin() throws(AdmissionRefusal) {
         guard try grantedRole(wanted: .admin) == .admin else {
-            throw AdmissionRefusal(.notAuthorised, "only an admin may do that: use the service's own host")
+            throw AdmissionRefusal(.notAuthorised, "only an admin may do that: do it on the service's own host")
         }
     }
 

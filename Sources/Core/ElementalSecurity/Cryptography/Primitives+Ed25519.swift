@@ -29,7 +29,7 @@ extension Primitives {
     }
 
     private static func keyPair(seed: [UInt8]) -> (publicKey: [UInt8], secret: [UInt8]) {
-        precondition(seed.count == Int(crypto_sign_SEEDBYTES), "a seed of Ed25519 has 32 bytes")
+        precondition(seed.count == Int(crypto_sign_SEEDBYTES), "an Ed25519 seed must have 32 bytes")
         var publicKey = [UInt8](repeating: 0, count: Int(crypto_sign_PUBLICKEYBYTES))
         var secret = [UInt8](repeating: 0, count: Int(crypto_sign_SECRETKEYBYTES))
         _ = crypto_sign_seed_keypair(&publicKey, &secret, seed)
@@ -49,7 +49,7 @@ extension Primitives {
 
     private static func key(seed: [UInt8]) -> Curve25519.Signing.PrivateKey {
         guard let key = try? Curve25519.Signing.PrivateKey(rawRepresentation: seed) else {
-            preconditionFailure("a seed of Ed25519 has 32 bytes")
+            preconditionFailure("an Ed25519 seed must have 32 bytes")
         }
         return key
     }

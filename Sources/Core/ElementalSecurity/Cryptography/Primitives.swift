@@ -124,7 +124,7 @@ package enum Primitives {
     ///
     /// - Parameter byteCount: at most 8,160.
     package static func hkdfSHA256(secret: [UInt8], salt: [UInt8], info: [UInt8], byteCount: Int) -> [UInt8] {
-        precondition(byteCount <= 255 * 32, "HKDF-SHA-256 gives at most 8,160 bytes")
+        precondition(byteCount <= 255 * 32, "HKDF-SHA-256 can derive at most 8,160 bytes")
         let key = hmacSHA256(key: salt.isEmpty ? [UInt8](repeating: 0, count: 32) : salt, secret)
         var output: [UInt8] = []
         var block: [UInt8] = []

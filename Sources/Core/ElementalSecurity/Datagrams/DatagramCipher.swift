@@ -12,7 +12,7 @@ struct DatagramCipher {
 
     /// - Parameter key: 32 bytes.
     init(key: [UInt8]) {
-        precondition(key.count == 32, "a key of ChaCha20-Poly1305 has 32 bytes")
+        precondition(key.count == 32, "a ChaCha20-Poly1305 key must have 32 bytes")
         self.key = key
     }
 
@@ -20,7 +20,7 @@ struct DatagramCipher {
     /// Seals a datagram after its header, which is already in the target.
     func seal(_ datagram: UnsafeRawBufferPointer, counter: UInt64, _ target: UnsafeMutableRawBufferPointer) {
         guard target.count == datagram.count + SealedDatagram.overhead, let start = target.baseAddress else {
-            preconditionFailure("a sealed datagram is \(SealedDatagram.overhead) bytes longer than what is in it")
+            preconditionFailure("the target must be \(SealedDatagram.overhead) bytes longer than the datagram")
         }
         let header = start.assumingMemoryBound(to: UInt8.self)
         Self.withNonce(counter) { nonce in

@@ -15,15 +15,15 @@ extension SecurityError {
     static func file(_ path: String, cannot action: String, _ error: CInt) -> SecurityError {
         let (code, advice): (Code, String) =
             switch error {
-            case ENOENT, ENOTDIR: (.missing, "it, or a directory above it, is not there")
+            case ENOENT, ENOTDIR: (.missing, "it, or a directory above it, does not exist; create it first")
             case EACCES, EPERM:
                 (
                     .permissionDenied,
-                    "permission is denied; run as the user that it belongs to, or choose another directory"
+                    "permission denied; run as its owner, or choose another directory"
                 )
             case EROFS: (.readOnly, "the file system is read-only; choose another directory, or make it writable")
-            case ENOSPC, EDQUOT: (.diskFull, "no space is left; nothing was changed; make room and try again")
-            case ELOOP: (.insecure, "it is a symbolic link; put the file itself there")
+            case ENOSPC, EDQUOT: (.diskFull, "the disk is full; nothing was changed; free some space and try again")
+            case ELOOP: (.insecure, "it is a symbolic link; replace it with the file itself")
             default: (.inputOutput, String(cString: strerror(error)))
             }
         return SecurityError(code, "cannot \(action) \(path): \(advice)")
@@ -33,6 +33,6 @@ extension SecurityError {
     func damaged(_ path: String) -> SecurityError {
         SecurityError(
             code,
-            "\(path) is damaged: \(message). Restore it from a backup, or begin anew with \"elemental trust reset\"")
+            "\(path) is damaged: \(message). Restore it from a backup, or start over with \"elemental trust reset\"")
     }
 }

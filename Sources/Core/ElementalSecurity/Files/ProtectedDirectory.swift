@@ -54,7 +54,7 @@ package struct ProtectedDirectory: ~Copyable {
         }
         guard status.st_mode & 0o022 == 0 else {
             throw SecurityError(
-                .insecure, "others may write to the directory \(path); if nobody has, chmod 700 \(path)")
+                .insecure, "other users may write to the directory \(path); check its files, then chmod 700 \(path)")
         }
         self.path = path
         self.descriptor = descriptor
@@ -74,9 +74,9 @@ package struct ProtectedDirectory: ~Copyable {
                 try makeDirectory(parent)
                 // Another process may create it at the same time.
                 guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                    throw .file(path, cannot: "make the directory", errno)
+                    throw .file(path, cannot: "create the directory", errno)
                 }
-            default: throw .file(path, cannot: "make the directory", errno)
+            default: throw .file(path, cannot: "create the directory", errno)
             }
         }
         guard geteuid() == 0 else { return }
@@ -161,17 +161,17 @@ package struct ProtectedDirectory: ~Copyable {
     private func check(_ file: borrowing FileDescriptor, _ name: String) throws(SecurityError) {
         guard let status = file.status() else { throw .file(path(of: name), cannot: "look at", errno) }
         guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SecurityError(.insecure, "\(path(of: name)) is not a file")
+            throw SecurityError(.insecure, "\(path(of: name)) is not a regular file; remove or rename it")
         }
         guard status.st_uid == owner.user else {
             throw SecurityError(
                 .insecure,
-                "\(path(of: name)) belongs to user \(status.st_uid), and the directory to user \(owner.user); if nobody "
-                    + "else has written it, chown it")
+                "\(path(of: name)) belongs to user \(status.st_uid), and the directory to user \(owner.user); check "
+                    + "its content, then chown it")
         }
         guard status.st_mode & 0o077 == 0 else {
             throw SecurityError(
-                .insecure, "others may read or write \(path(of: name)); if nobody has, chmod 600 \(path(of: name))")
+                .insecure, "other users may access \(path(of: name)); check it, then chmod 600 \(path(of: name))")
         }
     }
 
@@ -262,7 +262,7 @@ package struct ProtectedDirectory: ~Copyable {
             guard errno == EWOULDBLOCK || errno == EINTR else { throw .file(path(of: name), cannot: "lock", errno) }
             guard ContinuousClock.now < deadline else {
                 throw SecurityError(
-                    .locked, "another process has held \(path(of: name)) for \(timeout); end it, or try again")
+                    .locked, "another process has locked \(path(of: name)) for \(timeout); end it, or try again")
             }
             usleep(Self.lockInterval)
         }

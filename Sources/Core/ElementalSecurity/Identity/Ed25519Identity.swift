@@ -10,7 +10,7 @@ public struct Ed25519Identity: Identity {
     private static let certificateLabel = "CERTIFICATE"
     private static let machinePrefix = "Machine: "
     private static let explanation =
-        "The identity of one user on one machine. Keep it secret: who has it can act in its place."
+        "The identity of one user on one machine. Keep it secret: anyone who has it can impersonate this user."
 
     /// The PKCS#8 bytes before the 32 bytes of the key (RFC 8410, section 7).
     private static let privateKeyPrefix =
@@ -70,12 +70,12 @@ public struct Ed25519Identity: Identity {
     /// Parses the text of a file.
     static func read(_ text: [UInt8]) throws(SecurityError) -> (identity: Ed25519Identity, machine: [UInt8]?) {
         guard let pem = PEM(text), pem.blocks.map(\.label) == [keyLabel, certificateLabel] else {
-            throw SecurityError(.corrupt, "it is not PEM with a private key and a certificate after it")
+            throw SecurityError(.corrupt, "it is not PEM with a private key followed by a certificate")
         }
         let machines = pem.preamble.filter { $0.hasPrefix(machinePrefix) }
         let machine = machines.first.flatMap { Hexadecimal.bytes($0.dropFirst(machinePrefix.count)) }
         guard machines.count <= 1, machines.isEmpty == (machine == nil) else {
-            throw SecurityError(.corrupt, "its line \"Machine:\" is not one line of hexadecimal digits")
+            throw SecurityError(.corrupt, "it needs one line \"Machine:\" with hexadecimal digits")
         }
         return (try Ed25519Identity(privateKey: pem.blocks[0].bytes, certificate: pem.blocks[1].bytes), machine)
     }
@@ -95,7 +95,7 @@ public struct Ed25519Identity: Identity {
             throw SecurityError(.corrupt, "its certificate cannot be read")
         }
         guard peer.publicKey == publicKey else {
-            throw SecurityError(.corrupt, "its certificate is not that of its private key")
+            throw SecurityError(.corrupt, "its certificate does not match its private key")
         }
         fingerprint = peer.fingerprint
         self.certificate = certificate

@@ -28,8 +28,8 @@ struct IdentityFile: Sendable {
         guard current?.fingerprint != fingerprint else { return }
         let path = "\(directory)/\(Self.name)"
         throw current == nil
-            ? SecurityError(.missing, "\(path) has vanished, and its key is no longer used; start again")
-            : SecurityError(.replaced, "\(path) has another key now, and the old one is no longer used; start again")
+            ? SecurityError(.missing, "\(path) was removed, so its key is no longer used; restart")
+            : SecurityError(.replaced, "\(path) has another key now, so the old one is no longer used; restart")
     }
 
     private static func read(_ directory: String) throws(SecurityError) -> Ed25519Identity? {

@@ -113,9 +113,9 @@ public struct SecurityState: Sendable {
         if let recorded, machine.map({ !Primitives.isEqual($0, recorded) }) ?? true {
             throw SecurityError(
                 .otherMachine,
-                "\(directory.path(of: identityFile)) was made on another machine, for instance on the one that this "
-                    + "storage is a copy of; two machines must not have the same identity. \"elemental trust reset\" makes "
-                    + "a new one, and everything has to be paired again. If the other machine is gone for good, delete the "
+                "\(directory.path(of: identityFile)) was made on another machine, for instance because this "
+                    + "storage is a copy; two machines must not have the same identity. \"elemental trust reset\" makes "
+                    + "a new one; then pair everything again. If the other machine is no longer used, delete the "
                     + "line \"Machine:\" from the file instead")
         }
         return SecurityState(
@@ -128,7 +128,7 @@ public struct SecurityState: Sendable {
     ) -> SecurityError {
         SecurityError(
             .corrupt,
-            "\(directory.path(of: missing)) is missing, and \(present) is there. Restore it from a backup, or begin anew "
+            "\(directory.path(of: missing)) is missing, but \(present) exists. Restore it from a backup, or start over "
                 + "with \"elemental trust reset\"")
     }
 }

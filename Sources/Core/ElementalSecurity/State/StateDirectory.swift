@@ -15,7 +15,7 @@ package enum StateDirectory {
     package static func path(explicit: String? = nil, environment: [String: String]) throws(SecurityError) -> String {
         if let explicit {
             guard !explicit.isEmpty else {
-                throw SecurityError(.noStateDirectory, "the path of the state directory is empty (--state DIR)")
+                throw SecurityError(.noStateDirectory, "the state directory's path is empty; use --state DIR")
             }
             return explicit
         }
@@ -27,7 +27,7 @@ package enum StateDirectory {
         if let home = value("HOME"), home.hasPrefix("/") { return home + "/.local/state/elemental" }
         throw SecurityError(
             .noStateDirectory,
-            "no directory for the identity is known, because $HOME is not set: use --state DIR, $ELEMENTAL_STATE, or "
+            "there is no directory for the identity, because $HOME is not set: use --state DIR, $ELEMENTAL_STATE, or "
                 + "StateDirectory= in a systemd unit")
     }
 

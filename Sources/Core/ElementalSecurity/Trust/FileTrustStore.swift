@@ -71,8 +71,8 @@ public struct FileTrustStore: TrustStore {
     private func missing(_ path: String) -> SecurityError {
         SecurityError(
             .missing,
-            "\(path) has vanished, so nobody is trusted and nothing can be changed. Restore it from a backup, or begin "
-                + "anew with \"elemental trust reset\"")
+            "\(path) is missing, so no peer is trusted and nothing can be changed. Restore it from a backup, or start "
+                + "over with \"elemental trust reset\"")
     }
 }
 

@@ -69,7 +69,7 @@ extension TrustedPeers {
                 throw SecurityError(
                     .alreadyPinned,
                     "\(other.service)/\"\(other.instance)\" and \(service.service)/\"\(service.instance)\" are one "
-                        + "service, because case does not count, and have two keys, \(other.fingerprint) and "
+                        + "service, because case is ignored, but have two keys, \(other.fingerprint) and "
                         + "\(service.fingerprint): remove the wrong entry from the file")
             }
             merged[place] = other.merged(with: service)
@@ -96,7 +96,7 @@ private struct File: Codable {
         guard version == TrustFile.version else {
             throw DecodingError.dataCorruptedError(
                 forKey: .version, in: container,
-                debugDescription: "a version other than \(TrustFile.version), which a newer program has written")
+                debugDescription: "the version is not \(TrustFile.version): update this program")
         }
         clients = try container.decode([Client].self, forKey: .clients)
         services = try container.decode([Service].self, forKey: .services)
@@ -198,7 +198,7 @@ private struct FingerprintText: Codable {
         let container = try decoder.singleValueContainer()
         guard let fingerprint = Fingerprint(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "a fingerprint has 52 base32 characters")
+                in: container, debugDescription: "a fingerprint needs 52 base32 characters")
         }
         self.fingerprint = fingerprint
     }
@@ -227,7 +227,7 @@ extension Decoder {
         let all = try container(keyedBy: AnyKey.self)
         if let unknown = all.allKeys.first(where: { !known.contains($0.stringValue) }) {
             throw DecodingError.dataCorruptedError(
-                forKey: unknown, in: all, debugDescription: "an unknown key, which a newer program may have written")
+                forKey: unknown, in: all, debugDescription: "an unknown key: update this program, which may be too old")
         }
         return try container(keyedBy: keys)
     }
@@ -239,7 +239,7 @@ extension DecodingError {
         switch self {
         case .keyNotFound(let key, let context): Self.place(context, "\"\(key.stringValue)\" is missing")
         case .typeMismatch(_, let context), .valueNotFound(_, let context):
-            Self.place(context, "a value of another type is expected")
+            Self.place(context, "the value has the wrong type")
         case .dataCorrupted(let context) where context.codingPath.isEmpty: "it is not JSON, or a number is out of range"
         case .dataCorrupted(let context): Self.place(context, context.debugDescription)
         @unknown default: "it is not the JSON of a trust store"

@@ -26,8 +26,8 @@ extension TrustedPeers {
         guard !clients.contains(where: { $0.name == client.name && $0.fingerprint != client.fingerprint }) else {
             throw SecurityError(
                 .alreadyPinned,
-                "another client with the name \"\(client.name)\" is trusted already; revoke that one first "
-                    + "(elemental trust revoke), or give this one another name")
+                "another client is already trusted as \"\(client.name)\"; revoke it first "
+                    + "(elemental trust revoke), or rename this one")
         }
         guard clients.count < Self.maximumCount || clients.contains(where: { $0.fingerprint == client.fingerprint })
         else { throw .full("clients") }

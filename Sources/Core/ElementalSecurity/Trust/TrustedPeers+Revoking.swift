@@ -27,7 +27,7 @@ extension TrustedPeers {
         guard !revocation.clients.isEmpty || !revocation.services.isEmpty else {
             throw SecurityError(
                 .unknownPeer,
-                "no trusted peer has that name or fingerprint; a fingerprint has to be given whole "
+                "no trusted peer has that name or fingerprint; give the whole fingerprint "
                     + "(elemental trust list)")
         }
         return revocation
@@ -69,7 +69,7 @@ extension TrustedPeers {
             guard case .named(let names) = client.services else {
                 throw SecurityError(
                     .invalidPeer,
-                    "\"\(client.name)\" may use all services, and an admin of one cannot take that away: revoke it on the "
+                    "\"\(client.name)\" may use all services, and an admin of one cannot revoke it: revoke it on the "
                         + "service's own machine (elemental trust revoke)")
             }
             var rest = client

@@ -20,7 +20,7 @@ extension TrustedPeers {
             try client.validate()
             guard keys.updateValue(client.fingerprint, forKey: client.name) ?? client.fingerprint == client.fingerprint
             else {
-                throw SecurityError(.alreadyPinned, "two clients have the name \"\(client.name)\"")
+                throw SecurityError(.alreadyPinned, "two clients are named \"\(client.name)\"; rename or revoke one")
             }
             guard names.updateValue(client.name, forKey: client.fingerprint) ?? client.name == client.name else {
                 throw SecurityError(.alreadyPinned, "\"\(client.name)\" and another client have the same key")
@@ -31,7 +31,7 @@ extension TrustedPeers {
             try service.validate()
             guard instances.insert([ComparableName(service.service), ComparableName(service.instance)]).inserted else {
                 throw SecurityError(
-                    .alreadyPinned, "\(service.service)/\"\(service.instance)\" is in the list twice")
+                    .alreadyPinned, "\(service.service)/\"\(service.instance)\" is listed twice; remove one entry")
             }
         }
     }
@@ -42,7 +42,7 @@ extension TrustedClient {
         guard TrustName.isValid(name), Fingerprint(name) == nil else {
             throw SecurityError(
                 .invalidPeer,
-                "a client's name has 1 to \(TrustName.maximumByteCount) bytes, no control characters, and is not a "
+                "a client's name needs 1 to \(TrustName.maximumByteCount) bytes, no control characters, and is not a "
                     + "fingerprint")
         }
         if case .named(let names) = services {
@@ -64,7 +64,7 @@ extension TrustedService {
         guard TrustName.isValid(service), TrustName.isValid(instance) else {
             throw SecurityError(
                 .invalidPeer,
-                "the names of a service and its instance have 1 to \(TrustName.maximumByteCount) bytes and no control "
+                "the names of a service and its instance need 1 to \(TrustName.maximumByteCount) bytes and no control "
                     + "characters")
         }
         guard hosts.count <= TrustedPeers.maximumHostCount,
@@ -72,7 +72,7 @@ extension TrustedService {
         else {
             throw SecurityError(
                 .invalidPeer,
-                "a service has at most \(TrustedPeers.maximumHostCount) hosts, whose names have 1 to "
+                "a service may have at most \(TrustedPeers.maximumHostCount) hosts, with names of 1 to "
                     + "\(TrustName.maximumHostByteCount) bytes and no control characters")
         }
         try storedRole.validate()

@@ -122,7 +122,7 @@ struct BrowserMachine: ServiceMachine {
     private mutating func handleTimer(_ id: TimerID) {
         switch phase {
         case .opening(_, let limit) where limit == id:
-            let message = "browsing for \(type): the daemon gives no answer; \(ZeroconfError.daemonAdvice)"
+            let message = "browsing for \(type): the daemon does not answer; \(ZeroconfError.daemonAdvice)"
             return fail(ZeroconfError(.daemonUnavailable, message))
         case .browsing(_, let settling) where settling == id:
             return settle()

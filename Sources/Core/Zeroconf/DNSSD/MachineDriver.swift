@@ -213,7 +213,7 @@ final class MachineDriver<Machine: ServiceMachine>: Sendable {
         let consumers = state.withLock { $0.consumers }
         for (id, consumer) in consumers {
             guard case .dropped = consumer.yield(event) else { continue }
-            logger.warning("a consumer fell \(Self.bufferedEvents) events behind; its stream is finished")
+            logger.warning("a consumer fell \(Self.bufferedEvents) events behind, so its stream ends; read it faster")
             consumer.finish()
             removeConsumer(id)
         }

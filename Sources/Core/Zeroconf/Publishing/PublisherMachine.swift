@@ -90,8 +90,8 @@ struct PublisherMachine: ServiceMachine {
         case .registering(_, let limit) where limit == id:
             let error = ZeroconfError(
                 .timedOut,
-                "publishing \"\(wantedName)\" as \(type): the daemon gave no answer in \(Self.answerLimit); "
-                    + "is it running and on a network? Publishing is tried again"
+                "publishing \"\(wantedName)\" as \(type): the daemon did not answer within \(Self.answerLimit); "
+                    + "check that it runs and has a network; publishing is retried"
             )
             return fail(error)
         case .waiting(let timer) where timer == id:
@@ -116,7 +116,7 @@ struct PublisherMachine: ServiceMachine {
             }
             nameNumber += 1
             let name = ServiceName.candidate(nameNumber, for: baseName)
-            return letGo() + [.log(.debug("the name is taken, trying \"\(name)\""))] + register()
+            return letGo() + [.log(.debug("the name is taken; trying \"\(name)\""))] + register()
         case .openingFailed(let error), .failed(let error):
             return fail(.translating(error, while: "publishing \"\(wantedName)\" as \(type)"))
         }

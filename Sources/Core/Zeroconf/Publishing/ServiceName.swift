@@ -10,12 +10,12 @@ package enum ServiceName {
         guard name.utf8.count <= maximumSize else {
             throw ZeroconfError(
                 .invalidName,
-                "the service name \"\(name.prefix(maximumSize))…\" has \(name.utf8.count) bytes of UTF-8; make it \(maximumSize) at most"
+                "the service name \"\(name.prefix(maximumSize))…\" has \(name.utf8.count) bytes of UTF-8; use at most \(maximumSize)"
             )
         }
         guard name.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
             throw ZeroconfError(
-                .invalidName, "the service name has a control character, such as a line end or a tab; take it out")
+                .invalidName, "the service name contains a control character, such as a line end or a tab; remove it")
         }
     }
 

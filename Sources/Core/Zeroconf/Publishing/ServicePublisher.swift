@@ -50,7 +50,7 @@ public final class ServicePublisher: Sendable {
     ) throws(ZeroconfError) {
         try ServiceName.check(name)
         guard (1...65535).contains(port) else {
-            throw ZeroconfError(.invalidPort, "port \(port) cannot be published: use one of 1 to 65535")
+            throw ZeroconfError(.invalidPort, "cannot publish port \(port): use one of 1 to 65535")
         }
         self.name = name
         self.type = type

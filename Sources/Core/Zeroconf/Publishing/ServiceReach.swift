@@ -14,15 +14,19 @@ public enum ServiceReach: Sendable, Hashable {
     /// interface, which Avahi uses unless it is configured otherwise.
     case machine
 
+    /// `kDNSServiceInterfaceIndexLocalOnly`, which Avahi refuses.
+    private static var localOnly: UInt32 { .max }
+
     /// The interface's index, as `DNSServiceRegister` takes it.
     var interface: UInt32 {
         switch self {
         case .network: UInt32(kDNSServiceInterfaceIndexAny)
         case .machine:
             #if canImport(Darwin)
-            UInt32.max  // kDNSServiceInterfaceIndexLocalOnly
+            Self.localOnly
             #else
-            if_nametoindex("lo")
+            // Without such an interface publishing fails. 0 would be all interfaces.
+            if_nametoindex("lo") == 0 ? Self.localOnly : if_nametoindex("lo")
             #endif
         }
     }

@@ -82,12 +82,12 @@ struct ResolveMachine: ServiceMachine {
         if let location {
             return ZeroconfError(
                 .timedOut,
-                "\(instance) is at \(location.host), but no address of that host was found within \(timeout)"
+                "no address of \(instance)'s host was found within \(timeout): \(location.host)"
             )
         }
         return ZeroconfError(
             .timedOut,
-            "no answer within \(timeout) about where \(instance) is; it may be gone, or on another network"
+            "\(instance) was not resolved within \(timeout); check that it runs and is on this network"
         )
     }
 
@@ -107,7 +107,7 @@ struct ResolveMachine: ServiceMachine {
         case .failed where location == nil:
             let timer = ids.timer()
             retryTimer = timer
-            let entry = LogEntry.debug("nobody answers for \(instance); asking again in \(Self.retryDelay)")
+            let entry = LogEntry.debug("no answer for \(instance); retrying in \(Self.retryDelay)")
             return closeResolution() + [.startTimer(timer, Self.retryDelay), .log(entry)]
         case .failed:
             return closeResolution()

@@ -83,7 +83,7 @@ struct ProtectedDirectoryTests {
                 #expect(error?.code == .locked)
                 #expect(
                     error?.message
-                        == "another process has held \(folder)/lock for \(timeout); end it, or try again")
+                        == "another process has locked \(folder)/lock for \(timeout); end it, or try again")
             }
             // Another lock is free.
             try directory.lock("other", timeout: .zero).release()

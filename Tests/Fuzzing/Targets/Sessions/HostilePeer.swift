@@ -190,7 +190,8 @@ final class HostilePeer {
         let limits = device.limits
         let most = limits.maximumValueByteCount + Envelope.wholeByteCount + Envelope.streamByteCount
         let receiver = session.receiver
-        check(receiver.incompleteByteCount <= most, "\(receiver.incompleteByteCount) bytes of incomplete values are kept")
+        check(
+            receiver.incompleteByteCount <= most, "\(receiver.incompleteByteCount) bytes of incomplete values are kept")
         check(
             receiver.gatheredNow == receiver.incompleteByteCount,
             "incomplete values are kept that are in no account")
