@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: [10, 40]) func changesOfManyServicesAreToldInTime(_ count: Int) {
         for number in 1...count { bench.list("Rover \(number)", 1) }
         bench.answerAll { "\($0).local." }
-        #expect(bench.takeEvents().count == count && bench.open.count <= 1 + BrowserMachine.mostReferences)
+        #expect(bench.takeEvents().count == count && bench.open.count <= 1 + BrowserMachine.maximumReferenceCount)
         // What is as it was is not told again.
         for _ in 1...2 * count { bench.takeTurn { "\($0).local." } }
         #expect(bench.events.isEmpty)
@@ -105,7 +105,7 @@ import Testing
                 if event.contains(" 2 [") { unchanged.remove(name + " port") }
                 if event.contains("10.0.0.2") { unchanged.remove(name + " address") }
             }
-            #expect(bench.open.count <= 1 + BrowserMachine.mostReferences)
+            #expect(bench.open.count <= 1 + BrowserMachine.maximumReferenceCount)
         }
         #expect(time <= .seconds(60 + max(0, 2 * count - 30)))
     }
@@ -132,7 +132,7 @@ import Testing
         ghosts.forEach { bench.list($0, 1) }
         ghosts.forEach { bench.failLookup($0) }
         ghosts.forEach { _ in bench.runTimer(after: .milliseconds(500)) }
-        #expect(bench.resolving.count == BrowserMachine.mostRetries)
+        #expect(bench.resolving.count == BrowserMachine.maximumRetryCount)
         bench.list("Rover", 1)
         #expect(bench.resolving.contains("Rover"))
     }
@@ -201,10 +201,10 @@ import Testing
     @Test func lookupsAndWatchesAreLimited() throws {
         let names = (0..<100).map { "Service \($0)" }
         names.forEach { bench.list($0, 1) }
-        #expect(bench.resolving.count == BrowserMachine.mostReferences)
+        #expect(bench.resolving.count == BrowserMachine.maximumReferenceCount)
         bench.answerAll(host: { "\($0).local." })
         #expect(bench.takeEvents().count == 100)
-        #expect(bench.open.count <= 1 + BrowserMachine.mostReferences)
+        #expect(bench.open.count <= 1 + BrowserMachine.maximumReferenceCount)
         names.forEach { bench.unlist($0, 1) }
         #expect(bench.takeEvents().count == 100)
         #expect(bench.open.count == 1)
@@ -222,7 +222,7 @@ import Testing
 
     @Test func aFloodOfServicesIsCutOff() {
         for number in 0..<5000 { bench.list("\(number)", 1) }
-        #expect(bench.machine.entries.count == BrowserMachine.mostEntries)
+        #expect(bench.machine.entries.count == BrowserMachine.maximumEntryCount)
     }
 
     @Test func stoppingClosesAllAndForgetsAll() throws {

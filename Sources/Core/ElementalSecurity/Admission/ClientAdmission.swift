@@ -116,7 +116,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
         switch purpose {
         case .connect(let role): message = .connect(service: service, role: role, name: name)
         case .pair:
-            if let refusal = obstacle { return end(refusal) }
+            if let refusal = pairingRefusal { return end(refusal) }
             message = .pair(service: service)
         case .openWindow(let seconds, let role, let kind):
             message = .openWindow(service: service, seconds: seconds, role: role, kind: kind)
@@ -206,7 +206,7 @@ package struct ClientAdmission: Sendable, Undisclosed {
     // MARK: - Pairing
 
     /// The reason why the client cannot pair with this peer, whatever the code.
-    private var obstacle: AdmissionRefusal? {
+    private var pairingRefusal: AdmissionRefusal? {
         if Primitives.isEqual(peer.bytes, own.bytes) { return .ownIdentity }
         // Pairing again with the same key repairs a pairing that only this end has stored.
         guard let pinned, !Primitives.isEqual(pinned.bytes, peer.bytes) else { return nil }

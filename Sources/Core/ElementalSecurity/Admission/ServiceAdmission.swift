@@ -85,7 +85,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     ) -> [Action] {
         guard !isDone else { return [] }
         reader.append(bytes)
-        return noticing(&window, at: now) { machine, window in
+        return reportingWindowChange(&window, at: now) { machine, window in
             var actions: [Action] = []
             do throws(AdmissionRefusal) {
                 while !machine.isWaiting, let message = try machine.reader.next() {
@@ -101,7 +101,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
 
     /// Ends an attempt that takes too long.
     package mutating func update(_ window: inout PairingWindow, at now: ContinuousClock.Instant) -> [Action] {
-        noticing(&window, at: now) { machine, window in
+        reportingWindowChange(&window, at: now) { machine, window in
             guard let deadline = machine.deadline, now >= deadline else { return [] }
             return machine.refuse(.timedOut, &window)
         }
@@ -111,7 +111,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     package mutating func disconnected(
         _ window: inout PairingWindow, at now: ContinuousClock.Instant
     ) -> [Action] {
-        noticing(&window, at: now) { machine, window in
+        reportingWindowChange(&window, at: now) { machine, window in
             machine.end(&window)
             return []
         }
@@ -296,7 +296,7 @@ package struct ServiceAdmission: Sendable, Undisclosed {
     }
 
     /// Runs `body` and adds ``Action/windowChanged`` if `body` or the time has opened or closed the window.
-    private mutating func noticing(
+    private mutating func reportingWindowChange(
         _ window: inout PairingWindow, at now: ContinuousClock.Instant,
         _ body: (inout Self, inout PairingWindow) -> [Action]
     ) -> [Action] {

@@ -64,10 +64,10 @@ extension BrowserMachine {
         entry.failures += 1
         entry.lookup = .waiting(startTimer(wait, for: .lookupRetry(instance)))
         // A single failure of a service that was found usually means that the daemon died, which is reported elsewhere.
-        let isWorthTelling = entry.told == nil || entry.failures > 1
+        let isWorthReporting = entry.lastReported == nil || entry.failures > 1
         actions.append(.log(.debug("\(error); retrying in \(wait)")))
-        if isWorthTelling {
-            entry.isToldUnresolved = true
+        if isWorthReporting {
+            entry.isReportedUnresolved = true
             actions.append(.emit(.unresolved(instance, error)))
         }
         entries[instance] = entry
@@ -105,12 +105,12 @@ extension BrowserMachine {
         let service = ResolvedService(
             instance: instance, host: location.host, port: location.port, txt: TXTRecord(decoding: location.txt),
             addresses: host.addresses.sorted)
-        if entry.told == nil {
+        if entry.lastReported == nil {
             actions.append(.emit(.found(service)))
-        } else if entry.told != service {
+        } else if entry.lastReported != service {
             actions.append(.emit(.updated(service)))
         }
-        entry.told = service
+        entry.lastReported = service
         entries[instance] = entry
     }
 

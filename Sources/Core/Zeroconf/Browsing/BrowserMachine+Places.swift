@@ -18,16 +18,16 @@ extension BrowserMachine {
     }
 
     /// The maximum number of open references, besides the one that browses.
-    static let mostReferences = 6
+    static let maximumReferenceCount = 6
     /// The maximum number of open lookups that retry failed ones. Retries take seconds, as long as the service is
     /// listed.
-    static let mostRetries = 3
+    static let maximumRetryCount = 3
     /// Every subject without a place gets a turn within this time, or within ``shortestTurn`` times their number if
     /// that is longer.
-    static let longestRest = Duration.seconds(30)
+    static let maximumRestTime = Duration.seconds(30)
     static let shortestTurn = Duration.seconds(1)
     /// The maximum number of subjects that are looked up again at once for a new subscriber.
-    private static let mostRenewed = 64
+    private static let maximumRenewedCount = 64
 
     mutating func startLookups() {
         while let subject = nextPending(), makeRoom(for: subject) {
@@ -35,7 +35,9 @@ extension BrowserMachine {
             begin(subject)
         }
         if nextPending() == nil {
-            while let subject = longestResting(), references.count + subject.referenceCount <= Self.mostReferences {
+            while let subject = longestResting(),
+                references.count + subject.referenceCount <= Self.maximumReferenceCount
+            {
                 forget(subject)
                 begin(subject)
             }
@@ -46,14 +48,16 @@ extension BrowserMachine {
     /// Looks up the subject that has been without a place for longest.
     mutating func takeTurn() {
         guard let subject = longestResting() else { return turn = nil }
-        turn = startTimer(max(Self.shortestTurn, Self.longestRest / resting.count), for: .turn)
+        turn = startTimer(max(Self.shortestTurn, Self.maximumRestTime / resting.count), for: .turn)
         renew(subject)
     }
 
     /// Looks up resting subjects for a new subscriber. It may have a reason to ask, such as a lost connection, and the
     /// known state may be stale.
     mutating func renewAll() {
-        for (subject, _) in resting.sorted(by: { $0.value < $1.value }).prefix(Self.mostRenewed) { renew(subject) }
+        for (subject, _) in resting.sorted(by: { $0.value < $1.value }).prefix(Self.maximumRenewedCount) {
+            renew(subject)
+        }
     }
 
     /// Queues a resting subject for another lookup.
@@ -76,7 +80,7 @@ extension BrowserMachine {
     /// The next subject that may have a place: a new one, or one that is looked up again.
     private func nextPending() -> Subject? {
         if let subject = fresh.first { return subject }
-        guard open.count(where: isRetry) >= Self.mostRetries else { return repeated.first }
+        guard open.count(where: isRetry) >= Self.maximumRetryCount else { return repeated.first }
         return repeated.first { !isRetry($0) }
     }
 
@@ -94,7 +98,7 @@ extension BrowserMachine {
 
     /// Closes answered lookups to make room for another one. It closes none if there would not be enough room.
     private mutating func makeRoom(for subject: Subject) -> Bool {
-        var excess = references.count + subject.referenceCount - Self.mostReferences
+        var excess = references.count + subject.referenceCount - Self.maximumReferenceCount
         var leaving: [Subject] = []
         for answered in open where excess > 0 && isAnswered(answered) {
             leaving.append(answered)

@@ -36,7 +36,7 @@ struct BrowserMachine: ServiceMachine {
     /// Avahi's own time for the first answers ("all for now"), an event that its compatibility library does not pass
     /// on.
     static let firstAnswerTime = Duration.seconds(1)
-    static let mostEntries = 4096
+    static let maximumEntryCount = 4096
 
     let type: ServiceType
     let domain = "local."
@@ -68,7 +68,7 @@ struct BrowserMachine: ServiceMachine {
     }
 
     func replay() -> [Event] {
-        entries.values.compactMap(\.told).map { .found($0) }
+        entries.values.compactMap(\.lastReported).map { .found($0) }
     }
 
     mutating func handle(_ input: MachineInput) -> [Action] {
@@ -97,7 +97,7 @@ struct BrowserMachine: ServiceMachine {
     }
 
     /// Whether the first answers have arrived, and each service has been resolved or has failed.
-    var isSurveyed: Bool { haveFirstAnswersCome && entries.values.allSatisfy(\.isTold) }
+    var isSurveyed: Bool { haveFirstAnswersCome && entries.values.allSatisfy(\.isReported) }
 
     private mutating func awaitFirstAnswers() { _ = startTimer(Self.firstAnswerTime, for: .firstAnswers) }
 
@@ -181,8 +181,9 @@ struct BrowserMachine: ServiceMachine {
     }
 
     private mutating func add(_ instance: ServiceInstance, on interface: UInt32) {
-        guard entries[instance] != nil || entries.count < Self.mostEntries else {
-            return actions.append(.log(.warning("more than \(Self.mostEntries) services; \(instance) is not listed")))
+        guard entries[instance] != nil || entries.count < Self.maximumEntryCount else {
+            return actions.append(
+                .log(.warning("more than \(Self.maximumEntryCount) services; \(instance) is not listed")))
         }
         entries[instance, default: ServiceEntry()].interfaces[interface, default: 0] += 1
         queueLookup(instance)
@@ -206,7 +207,7 @@ struct BrowserMachine: ServiceMachine {
 
     private mutating func drop(_ instance: ServiceInstance) {
         endLookup(instance)
-        if let entry = entries.removeValue(forKey: instance), entry.isTold {
+        if let entry = entries.removeValue(forKey: instance), entry.isReported {
             actions.append(.emit(.gone(instance)))
         }
     }
@@ -214,10 +215,10 @@ struct BrowserMachine: ServiceMachine {
     private mutating func fail(_ error: ZeroconfError) {
         closeEverything()
         // Only services that consumers know of have to be reconciled later.
-        entries = entries.filter(\.value.isTold).mapValues { entry in
+        entries = entries.filter(\.value.isReported).mapValues { entry in
             var kept = ServiceEntry()
-            kept.told = entry.told
-            kept.isToldUnresolved = entry.isToldUnresolved
+            kept.lastReported = entry.lastReported
+            kept.isReportedUnresolved = entry.isReportedUnresolved
             return kept
         }
         let wait = delay.next()

@@ -30,11 +30,11 @@ struct ServiceEntry: Sendable {
     var delay = BackOff()
     var failures = 0
     /// The service as it was last reported to consumers.
-    var told: ResolvedService?
-    var isToldUnresolved = false
+    var lastReported: ResolvedService?
+    var isReportedUnresolved = false
 
     var isListed: Bool { !interfaces.isEmpty }
-    var isTold: Bool { told != nil || isToldUnresolved }
+    var isReported: Bool { lastReported != nil || isReportedUnresolved }
 }
 
 /// A browser's state of one host.

@@ -16,7 +16,7 @@ struct PublisherMachine: ServiceMachine {
     /// Avahi never reports some conflicts. Otherwise it answers after about 0.8 s of probing, or after 2 s if it
     /// renames.
     private static let answerLimit = Duration.seconds(10)
-    private static let mostNames = 100
+    private static let maximumNameCount = 100
 
     private let wantedName: String
     private let type: ServiceType
@@ -52,7 +52,7 @@ struct PublisherMachine: ServiceMachine {
             return register()
         case .stop:
             defer { phase = .idle }
-            return letGo()
+            return release()
         case .update(let record):
             // The publisher has already encoded the record, so that this does not fail.
             guard let bytes = try? record.encoded() else { return [] }
@@ -110,13 +110,13 @@ struct PublisherMachine: ServiceMachine {
         case .reply:
             return []
         case .openingFailed(.nameConflict), .failed(.nameConflict):
-            guard nameNumber < Self.mostNames else {
+            guard nameNumber < Self.maximumNameCount else {
                 nameNumber = 1
                 return fail(.translating(.nameConflict, while: "publishing \"\(wantedName)\" as \(type)"))
             }
             nameNumber += 1
             let name = ServiceName.candidate(nameNumber, for: baseName)
-            return letGo() + [.log(.debug("the name is taken; trying \"\(name)\""))] + register()
+            return release() + [.log(.debug("the name is taken; trying \"\(name)\""))] + register()
         case .openingFailed(let error), .failed(let error):
             return fail(.translating(error, while: "publishing \"\(wantedName)\" as \(type)"))
         }
@@ -140,7 +140,7 @@ struct PublisherMachine: ServiceMachine {
     }
 
     private mutating func fail(_ error: ZeroconfError) -> [Action] {
-        let actions = letGo()
+        let actions = release()
         let wait = delay.next()
         let timer = ids.timer()
         phase = .waiting(timer)
@@ -150,7 +150,7 @@ struct PublisherMachine: ServiceMachine {
         ]
     }
 
-    private func letGo() -> [Action] {
+    private func release() -> [Action] {
         switch phase {
         case .idle: []
         case .registering(let id, let limit): [.cancelTimer(limit), .close(id)]
