@@ -1,6 +1,6 @@
 package import Logging
 package import NIOCore
-package import NIOPosix
+import NIOPosix
 import NIOSSL
 internal import Support
 

@@ -61,7 +61,7 @@ struct ConnectingTests {
         #expect(error?.description == "cannot connect to mqtt://127.0.0.1:\(port): nothing listens there")
         let other = try await errorOfRun("mqtt://nobody.invalid", once())
         #expect(other?.code == .connectionFailed)
-        #expect(other?.description.contains("the host is not known") == true, "\(String(describing: other))")
+        #expect(other?.description.contains("the host is unknown") == true, "\(String(describing: other))")
     }
 
     /// A first connection is tried again, but not when the broker does not let the client in.

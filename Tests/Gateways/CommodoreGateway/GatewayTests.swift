@@ -181,7 +181,7 @@ struct GatewayTests {
             let gateway = CommodoreGateway(
                 line: .tcp(host: "127.0.0.1", port: try running.linePort, usesIP232: false))
             let error = await #expect(throws: GatewayError.self) { try await gateway.openLine() }
-            #expect(error?.message.contains("is taken") == true)
+            #expect(error?.message.contains("is in use") == true)
         }
     }
 }

@@ -96,7 +96,7 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
             var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
             // By one reading of the clock: by several, a value could come before an earlier one.
             var times: [ReceivedTime?] = []
-            history.device.state.withLock { state in
+            _ = history.device.state.withLock { state in
                 answer.forEach { time, _ in
                     times.append(time == HistoryAnswer.unknownTime ? nil : state.received(time))
                 }

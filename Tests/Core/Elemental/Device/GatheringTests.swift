@@ -56,7 +56,7 @@ struct GatheringTests {
             try await eventually { service.devices.map(\.statistics.bytesReceived).reduce(0, +) > 900_000 }
             let third = try begin()
             let text = String(decoding: try await third.readToEnd(), as: UTF8.self)
-            #expect(text.contains("the 1000000 bytes that the service has"), "\(text)")
+            #expect(text.contains("the service's maximum of 1000000 bytes"), "\(text)")
             try await reasons.wait(for: 1)
             #expect(reasons.all.first?.code == "limitReached")
             #expect(service.devices.count == 2)

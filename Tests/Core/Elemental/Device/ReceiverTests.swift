@@ -219,7 +219,7 @@ struct ReceiverTests {
             receiver.receive(ByteBuffer(bytes: unknown), for: owner)
             _ = receiver.finishBatch(for: owner)
             #expect(owner.told == ["fails: protocolViolation"])
-            #expect(owner.reason?.description.contains("not known") == true)
+            #expect(owner.reason?.description.contains("unknown elements in a row") == true)
         }
     }
 

@@ -297,7 +297,7 @@ struct HistoryTests {
         #expect(burst.count { $0.refusal == .tooMany } == count - Session.maximumHistoryRequestCount)
         #expect(burst.count { $0.refusal == nil } == Session.maximumHistoryRequestCount)
         peer.say((0...count).flatMap { Self.request(UInt64($0)) })
-        #expect(String(decoding: try peer.heard(), as: UTF8.self).contains("more than \(count) requests"))
+        #expect(String(decoding: try peer.heard(), as: UTF8.self).contains("more than \(count) history requests"))
     }
 
     @Test("those that wait for a value have a bound, and are forgotten with the connection")

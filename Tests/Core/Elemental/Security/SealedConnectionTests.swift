@@ -148,7 +148,7 @@ struct SealedConnectionTests {
             try machine.send(long.definition, [UInt8](repeating: 0, count: most + 1))
         }
         let text = refusal?.error(for: long.definition, length: most + 1, to: "peer").message
-        #expect(text?.contains("which takes \(most);") == true, "\(text ?? "")")
+        #expect(text?.contains("whose maximum is \(most);") == true, "\(text ?? "")")
         _ = try machine.send(long.definition, [UInt8](repeating: 0, count: most))
     }
 }

@@ -22,7 +22,7 @@ struct VanishedStoreTests {
                     if !isThere { try FileManager.default.removeItem(atPath: state.directory + "/trust.json") }
                     let error = await elementalError { try await connectByName(port, options: options) }
                     #expect(error?.code == .connectionFailed)
-                    #expect(error?.description.contains("has vanished") == !isThere)
+                    #expect(error?.description.contains("is missing") == !isThere)
                 }
                 #expect(service.devices.isEmpty)
             }

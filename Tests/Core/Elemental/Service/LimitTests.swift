@@ -19,7 +19,7 @@ struct LimitTests {
                 return reasons.count > 0
             }
             let reason = try #require(reasons.all.first)
-            #expect(reason.code == "timedOut" && "\(reason)".contains("took nothing"), "\(reason)")
+            #expect(reason.code == "timedOut" && "\(reason)".contains("accepted no data"), "\(reason)")
             withExtendedLifetime(stuck) {}
         }
     }

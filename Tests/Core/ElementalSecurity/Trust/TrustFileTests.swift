@@ -126,7 +126,7 @@ struct TrustFileTests {
         ("\"name\" : \"tablet\",", "", "[1]"),
         ("\"name\" : \"tablet\"", "\"name\" : null", "[1]"),
         ("\"name\" : \"tablet\"", "\"name\" : \"tablet\", \"until\" : 5", "until"),
-        ("\"name\" : \"tablet\"", "\"name\" : \"Rob's \\\"iPhone\\\"\"", "two clients have the name"),
+        ("\"name\" : \"tablet\"", "\"name\" : \"Rob's \\\"iPhone\\\"\"", "two clients are named"),
         ("\"name\" : \"tablet\"", "\"name\" : \"a\\u0007\"", "control characters"),
         ("\"role\" : \"operator\"", "\"role\" : 3", "role"),
         ("\"role\" : \"operator\"", "\"role\" : \"\"", "role"),

@@ -187,6 +187,6 @@ struct MistakeTests {
     func unknownHost(_ arguments: [String], _ status: Int32) async throws {
         let result = try await expectFailure(ElementalProcess.run(arguments), status: status)
         let text = result.errors.joined(separator: " ")
-        #expect(text.contains("the host is not known") && !text.contains("Error"), "\(result)")
+        #expect(text.contains("the host is unknown") && !text.contains("Error"), "\(result)")
     }
 }

@@ -125,7 +125,7 @@ extension PeerCostTests {
             for _ in 0..<3 {
                 let end = try await service.nextEvent("disconnected") { $0["reason"] == "protocolViolation" }
                 let message: String = end["message"] ?? ""
-                #expect(message.contains("more than 512 requests"), "\(message)")
+                #expect(message.contains("more than 512 history requests"), "\(message)")
             }
             most = max(most, try figures.residentMemory)
             let spent = try figures.processorTime - time

@@ -21,13 +21,13 @@ struct LostTrustTests {
                 let error = try #require(JSONLine(service.lines(of: .output).last ?? ""))
                 #expect(error.event == "error" && error["reason"] == "identityChanged")
                 let message = try #require(error["message"] as String?)
-                #expect(message.contains(file) && message.contains("start again"), "\(message)")
+                #expect(message.contains(file) && message.contains("restart"), "\(message)")
             }
         }
     }
 
     @Test(arguments: [
-        ("rm trust.json", "has vanished"), ("chmod 644 trust.json", "chmod 600"), ("echo { > trust.json", "is damaged"),
+        ("rm trust.json", "is missing"), ("chmod 644 trust.json", "chmod 600"), ("echo { > trust.json", "is damaged"),
     ])
     func aServiceThatCannotReadWhomItTrustsSaysSoAndTrustsNobody(_ change: String, _ words: String) async throws {
         try await Serving.with { serving in
@@ -39,7 +39,7 @@ struct LostTrustTests {
                 try await script("cp trust.json ../copy && \(change)")
                 let event = try await service.nextEvent("trustUnavailable")
                 let message = try #require(event["message"] as String?)
-                #expect(message.contains("trusts nobody") && message.contains("trust.json"), "\(message)")
+                #expect(message.contains("trusts no clients") && message.contains("trust.json"), "\(message)")
                 #expect(message.contains(words), "\(message)")
                 // The same user's key, in a directory that is whole.
                 try await script("mkdir ../user && cp identity.pem ../user && cp ../copy ../user/trust.json")
