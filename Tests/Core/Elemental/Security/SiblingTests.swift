@@ -91,7 +91,7 @@ struct SiblingTests {
                     await device.close()
                 } catch let error as ElementalError {
                     #expect(!isGranted && policy == .paired)
-                    #expect(error.code == .notPaired && error.description.contains("does not know this device"))
+                    #expect(error.code == .notPaired && error.description.contains("is not paired with the service"))
                 }
             }
         }
