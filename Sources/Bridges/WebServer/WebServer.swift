@@ -1,6 +1,6 @@
 package import Logging
 package import NIOCore
-import NIOPosix
+internal import NIOPosix
 import NIOSSL
 internal import Support
 
