@@ -51,9 +51,9 @@ let package = Package(
                 .linkedLibrary("avahi-common", .when(platforms: [.linux])),
             ]
         ),
-        // Calls of Linux that Swift's module of the C library leaves out.
+        // Linux functions that Swift's C library module leaves out.
         .target(name: "CLinux", path: "Sources/Core/CLinux"),
-        // libsodium, for what ElementalSecurity does on Linux. On Apple's systems it is CryptoKit that does it.
+        // libsodium does the cryptography of ElementalSecurity on Linux. On Apple's systems CryptoKit does it.
         .systemLibrary(name: "CSodium", path: "Sources/Core/CSodium"),
         .target(
             name: "ElementalSecurity",
@@ -61,9 +61,9 @@ let package = Package(
                 "ElementalWire", "Support", .target(name: "CSodium", condition: .when(platforms: [.linux])),
             ],
             path: "Sources/Core/ElementalSecurity"),
-        // QR codes for terminals and pages, of this package only.
+        // QR codes for terminals and pages. Internal to this package.
         .target(name: "QRCode", path: "Sources/Core/QRCode"),
-        // What several modules share and no program sees.
+        // Code that several modules share. Internal to this package.
         .target(
             name: "Support",
             dependencies: [
@@ -74,7 +74,8 @@ let package = Package(
             ],
             path: "Sources/Core/Support"
         ),
-        // What Elemental and the clients export alike: the delays of reconnection policies, registrations of handlers.
+        // Public API that Elemental and the clients share: the delays of reconnection policies, registrations of
+        // handlers.
         .target(name: "ReconnectionDelays", dependencies: ["Support"], path: "Sources/Core/ReconnectionDelays"),
         .target(name: "ElementalWire", path: "Sources/Core/ElementalWire"),
         .target(
@@ -86,7 +87,7 @@ let package = Package(
             ],
             path: "Sources/Core/Zeroconf"
         ),
-        // The values that services keep, in memory and in files. Knows no sockets.
+        // The values that services keep, in memory and in files. Uses no sockets.
         .target(
             name: "ElementalHistory",
             dependencies: [
@@ -120,7 +121,7 @@ let package = Package(
             ],
             path: "Sources/Core/Elemental"
         ),
-        // For microcontrollers in Embedded Swift, and for what speaks with them.
+        // For microcontrollers in Embedded Swift, and for programs that communicate with them.
         .target(name: "SerialLink", path: "Sources/Micro/SerialLink"),
         .target(
             name: "ElementalMicro", dependencies: ["ElementalWire", "SerialLink"],
@@ -129,7 +130,8 @@ let package = Package(
         .target(
             name: "VirtualCommodore", dependencies: ["PETSCII"],
             path: "Sources/Commodore/VirtualCommodore"),
-        // What gateways share: serial devices, pseudo-terminals and TCP ports as lines. Of this package only.
+        // Code that the gateways share: serial devices, pseudo-terminals and TCP ports as lines. Internal to this
+        // package.
         .target(
             name: "SerialLines",
             dependencies: [
@@ -159,7 +161,7 @@ let package = Package(
             ],
             path: "Sources/Gateways/CommodoreGateway"
         ),
-        // What the clients share: opening connections, with TLS, and saying what went wrong. Of this package only.
+        // Code that the clients share: opening connections, with TLS, and error messages. Internal to this package.
         .target(
             name: "ClientTransport",
             dependencies: [
@@ -201,10 +203,10 @@ let package = Package(
             ],
             path: "Sources/Clients/MQTT"
         ),
-        // What OSC's packets and addresses are, without sockets.
+        // OSC's packets and addresses, without sockets.
         .target(
             name: "OSC", dependencies: [.product(name: "NIOCore", package: "swift-nio")], path: "Sources/Clients/OSC"),
-        // What all bridges share: the services that they follow, what waits to pass, and what passes next.
+        // Code that the bridges share: following services, queuing values, and choosing the next value to pass on.
         .target(
             name: "ElementalFollowing",
             dependencies: [
@@ -216,7 +218,7 @@ let package = Package(
             ],
             path: "Sources/Bridges/ElementalFollowing"
         ),
-        // A small web server for pages that browsers of this network may open, and others may not. Knows no elements.
+        // A small web server for pages that only browsers of this network may open. Knows nothing of elements.
         .target(
             name: "WebServer",
             dependencies: [
@@ -273,7 +275,7 @@ let package = Package(
             ],
             path: "Sources/Bridges/OSCBridge"
         ),
-        // Records services into MCAP files, and makes services of such files.
+        // Records services into MCAP files, and plays such files back as services.
         .target(
             name: "ElementalRecording",
             dependencies: [
@@ -337,7 +339,8 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: "Sources/Tools/ElementalCLI",
-            // The Debian package's size is limited. What has to be fast is in the modules that the commands use.
+            // Optimised for size, because the Debian package's size is limited. Code that has to be fast is in the
+            // modules that the commands use.
             swiftSettings: [.unsafeFlags(["-Osize"], .when(configuration: .release))],
             linkerSettings: [
                 .unsafeFlags(
@@ -345,7 +348,7 @@ let package = Package(
                     .when(platforms: [.linux], configuration: .release))
             ]
         ),
-        // Tests, and what they share.
+        // Tests, and the code that they share.
         .target(name: "WireVectors", path: "Tests/WireVectors", resources: [.embedInCode("vectors.json")]),
         .target(
             name: "TestSupport",
@@ -362,7 +365,7 @@ let package = Package(
             path: "Tests/ledger"
         ),
         .executableTarget(name: "value-way", dependencies: ["Elemental", "Support"], path: "Tests/value-way"),
-        // A module of tests for each folder of Sources, whose folders these mirror.
+        // A test module for each folder of Sources. The folders of the tests mirror those of Sources.
         .testTarget(
             name: "CoreTests",
             dependencies: [

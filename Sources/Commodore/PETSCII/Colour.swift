@@ -1,6 +1,8 @@
 /// The 16 colours of the Commodore 64, by the chips' numbers.
 public enum Colour: UInt8, Sendable, Hashable, CaseIterable {
+    /// The colours 0 to 7.
     case black, white, red, cyan, purple, green, blue, yellow
+    /// The colours 8 to 15.
     case orange, brown, lightRed, darkGrey, grey, lightGreen, lightBlue, lightGrey
 
     /// The colour that the lower 4 bits of a byte stand for, as in colour memory.

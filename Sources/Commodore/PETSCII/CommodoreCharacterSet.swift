@@ -1,4 +1,4 @@
-/// One of the two character sets, of which the screen shows one at a time.
+/// One of the two character sets. The screen shows one at a time.
 public enum CommodoreCharacterSet: Sendable, Hashable, CaseIterable {
     /// Capital letters and graphics, the default after power-on.
     case graphics

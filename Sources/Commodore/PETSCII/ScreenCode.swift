@@ -1,4 +1,4 @@
-/// A byte of the screen memory: which of 128 characters, and whether it is shown reversed.
+/// A byte of the screen memory: one of 128 characters, normal or reversed.
 public struct ScreenCode: RawRepresentable, Sendable, Hashable {
     /// The byte; bit 7 means reversed.
     public let rawValue: UInt8

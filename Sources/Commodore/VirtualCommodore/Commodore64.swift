@@ -19,7 +19,7 @@ public final class Commodore64 {
     ///
     /// - Parameters:
     ///   - standard: PAL or NTSC, which determines all timing.
-    ///   - line: what is plugged into the user port.
+    ///   - line: the line that is plugged into the user port.
     public init(standard: VideoStandard = .pal, line: SerialLine = SerialLine()) {
         machine = Machine(standard: standard, line: line)
     }
@@ -123,7 +123,7 @@ public final class Commodore64 {
         set { machine.kernal.isStopKeyDown = newValue }
     }
 
-    /// Presses the RESTORE key, which interrupts the program; with RUN/STOP it ends it.
+    /// Presses the RESTORE key, which interrupts the program. With RUN/STOP held down it ends the program.
     public func pressRestore() { machine.memory.isNonMaskableRequested = true }
 
     /// The joystick in port 1.
@@ -138,7 +138,7 @@ public final class Commodore64 {
 
     // MARK: - Output
 
-    /// What is plugged into the user port.
+    /// The line that is plugged into the user port.
     public var line: SerialLine {
         _read { yield machine.memory.line }
         _modify { yield &machine.memory.line }
@@ -171,7 +171,7 @@ public final class Commodore64 {
     /// The background's colour.
     public var backgroundColour: Colour { Colour(nibble: machine.memory.video.colour(0x21)) }
 
-    /// The jiffy clock: 60ths of a second since the start, as the program's interrupt keeps it.
+    /// The jiffy clock: 60ths of a second since the start, as the program's interrupt routine counts them.
     public var jiffies: Int {
         (0..<3).reduce(0) { $0 << 8 | Int(ram(at: Kernal.Variable.clock + UInt16($1))) }
     }

@@ -64,7 +64,7 @@ public final class FlatMachine {
     /// - Parameters:
     ///   - start: where it begins.
     ///   - success: the address of the endless loop that means success.
-    ///   - cycles: how long it may take.
+    ///   - cycles: the maximum number of cycles.
     public func runTest(from start: UInt16, success: UInt16, atMost cycles: Int = 10_000_000_000) -> Outcome {
         processor.programCounter = start
         var total = 0

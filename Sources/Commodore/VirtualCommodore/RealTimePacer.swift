@@ -1,13 +1,13 @@
 /// Runs a Commodore 64 at its own speed: called every few milliseconds, it runs the cycles that are due.
 package struct RealTimePacer {
-    /// The most time, in seconds, that is made up for after the processor was busy elsewhere. The machine loses the rest
-    /// instead of running fast.
+    /// The maximum time, in seconds, that the machine catches up after the processor was busy elsewhere. The machine
+    /// loses the rest instead of running fast.
     private static let maximumLag = 0.1
 
     private var startTime: ContinuousClock.Instant
     private var startCycle: UInt64
 
-    /// The machine's cycle count belongs to this moment.
+    /// Creates a pacer. The machine's current cycle count belongs to this moment.
     package init(_ machine: Commodore64) {
         startTime = .now
         startCycle = machine.cycle

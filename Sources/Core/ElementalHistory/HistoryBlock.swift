@@ -1,15 +1,15 @@
 internal import ElementalWire
 import Support
 
-/// A block of a history's file, as it is encoded: `length UInt32 · CRC-32 of the rest UInt32 · kind UInt8 · payload`. A file
-/// begins with a head. Numbers are little-endian.
+/// The encoded form of a block in a history's file: `length UInt32 · CRC-32 of the rest UInt32 · kind UInt8 · payload`.
+/// A file begins with a head. Numbers are little-endian.
 enum HistoryBlock {
     /// The element and the life of its history that the following blocks belong to.
     case head(HistoryHead)
     /// Values with consecutive numbers. A block that directly continues the one before it stores no number.
     case values(HistoryRecords)
-    /// The highest number that the life may have assigned, and the microseconds from the machine's clock to those since 1970,
-    /// 0 if unknown.
+    /// The highest number that the life may have assigned, and the microseconds to add to the machine's clock for the
+    /// time since 1970, 0 if unknown.
     case mark(lastPossible: UInt64, anchor: Int64)
 
     /// The bytes before the payload.
@@ -49,12 +49,11 @@ enum HistoryBlock {
         return checksum.value
     }
 
-    /// A file's content.
     struct Content {
         var blocks: [HistoryBlock] = []
         /// The length of the intact blocks; the rest of the file is damaged.
         var byteCount = 0
-        /// Whether the next block is whole, and of a kind that this version does not know.
+        /// Whether the next block has a correct checksum but is of a kind that this version does not know.
         var isNewer = false
     }
 
@@ -154,15 +153,15 @@ struct HistoryHead: Hashable {
     }
 }
 
-/// Values with consecutive numbers, one after the other, each behind a ``HistoryHeader``.
+/// Values with consecutive numbers, one after the other, each preceded by a ``HistoryHeader``.
 struct HistoryRecords {
-    /// So that numbers never overflow.
+    /// A bound that keeps numbers from overflowing.
     static let maximumNumber: UInt64 = 1 << 62
 
     let first: UInt64
-    /// The number behind the last.
+    /// The number after the last value.
     let end: UInt64
-    /// In milliseconds.
+    /// When the values' segment began, in milliseconds.
     let began: Int64
     let bytes: [UInt8]
 
@@ -170,9 +169,9 @@ struct HistoryRecords {
         (self.first, self.end, self.began, self.bytes) = (first, end, began, bytes)
     }
 
-    /// Where values end.
+    /// The end of a sequence of values.
     struct End: Hashable {
-        /// The number behind the last.
+        /// The number after the last value.
         let number: UInt64
         let began: Int64
 

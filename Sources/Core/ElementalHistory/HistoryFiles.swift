@@ -6,9 +6,9 @@ import Support
 ///
 /// Values are appended, and the oldest file is removed when its values are dropped. Calls block.
 struct HistoryFiles {
-    /// A new file is begun when the last one has an eighth of the history's maximum, within these bounds.
+    /// A new file is begun when the last one reaches an eighth of the history's maximum, within these bounds.
     static let fileByteCounts = 4096...(1 << 20)
-    /// The fewest numbers that a mark reserves.
+    /// The minimum count of numbers that a mark reserves.
     private static let leastReserve: UInt64 = 256
 
     struct File {
@@ -16,9 +16,9 @@ struct HistoryFiles {
         fileprivate(set) var byteCount: Int
         /// The bytes of its values, with their headers.
         fileprivate(set) var valueByteCount: Int
-        /// The number behind its last value.
+        /// The number after its last value.
         fileprivate(set) var end: UInt64
-        /// The last values that were appended.
+        /// The end of the values that were appended last.
         fileprivate var last: HistoryRecords.End?
         /// Whether nothing may be appended: the file ends with an incomplete block, or was replaced.
         fileprivate var isClosed = false
@@ -40,7 +40,7 @@ struct HistoryFiles {
     private(set) var next: UInt64 = 1
     /// The highest reserved number: as written, and as synced to the disk.
     private var lastPossible = (written: UInt64(0), synchronised: UInt64(0))
-    /// The anchor that was written last: microseconds from the clock to those since 1970; 0 if unknown.
+    /// The anchor that was written last: microseconds to add to the clock for the time since 1970; 0 if unknown.
     private var anchor: Int64 = 0
     /// The next number at the last sync, and the maximum number of values between two syncs.
     private var lastSync = (next: UInt64(1), most: UInt64(0))
@@ -57,7 +57,8 @@ struct HistoryFiles {
 
     /// Adds a file that was read; it follows those added before.
     ///
-    /// - Parameter isCertain: whether it is surely synced: a program that was killed in this boot may not have done that.
+    /// - Parameter isCertain: whether the file is certainly synced. A program that was killed during this boot may have
+    ///   left it unsynced.
     mutating func add(_ file: File, isCertain: Bool) {
         all.append(file)
         guard !isCertain else { return }
@@ -87,7 +88,6 @@ struct HistoryFiles {
         try write(nil, head, to: directory)
     }
 
-    /// Appends values.
     mutating func append(_ values: UnwrittenValues, to directory: borrowing ProtectedDirectory) throws(SecurityError) {
         limit = values.limit
         if head != values.head { lastSync.next = max(lastSync.next, values.head.first) }
@@ -160,7 +160,7 @@ struct HistoryFiles {
     /// - Parameter isEnd: whether the life ends here, so that its last number is known.
     mutating func synchronise(_ directory: borrowing ProtectedDirectory, isEnd: Bool) throws(SecurityError) {
         guard let head else { return }
-        // Reserves enough numbers that no sync is needed again soon.
+        // Writes a new mark if the last one does not reserve enough numbers to avoid another sync soon.
         let isShort = hasChanges && lastPossible.written < next - 1 + reserve / 4 * 3
         if isShort, !isEnd { lastPossible.written = 0 }
         try write(nil, head, isEnd: isEnd, to: directory)
@@ -172,8 +172,8 @@ struct HistoryFiles {
         lastSync = (next, max(lastSync.most, next - lastSync.next))
     }
 
-    /// Whether the oldest file should be removed: all its values were dropped, or the other files reach the maximum. Heads and
-    /// marks count only when they take twice as much as the values may.
+    /// Whether the oldest file should be removed: all its values were dropped, or the other files reach the maximum.
+    /// Heads and marks count only when they take twice as many bytes as the values may.
     func hasTooMany(oldest: UInt64) -> Bool {
         guard all.count > 1, let first = all.first else { return false }
         let valueByteCount = all.reduce(0) { $0 + $1.valueByteCount }
@@ -190,8 +190,8 @@ struct HistoryFiles {
 
     // MARK: Names
 
-    /// Whether this is the name of a history's file, such as `1-4f2c91d0-00000000000004d2`: the element's identifier, a hash of
-    /// its name, type and readers, and the file's number.
+    /// Whether this is the name of a history's file, such as `1-4f2c91d0-00000000000004d2`: the element's identifier, a
+    /// hash of its name, type and readers, and the file's number.
     static func isFile(_ name: String) -> Bool {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         return parts.count == 3 && Int8(parts[0]) != nil && parts[1].count == 8 && UInt64(parts[1], radix: 16) != nil
@@ -216,7 +216,7 @@ struct UnwrittenValues {
     let records: HistoryRecords
 }
 
-/// A life that begins, before its first value.
+/// A life that is to begin, before its first value.
 struct HistoryBeginningLife {
     let head: HistoryHead
     /// The maximum size of the history in bytes.

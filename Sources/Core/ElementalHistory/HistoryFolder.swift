@@ -2,14 +2,15 @@ internal import ElementalSecurity
 internal import ElementalWire
 import Support
 
-/// The folder with the files of a service's histories. Calls block, so call them from a thread of their own.
+/// The folder with the files of a service's histories. Calls block, so call them from a dedicated thread.
 struct HistoryFolder: ~Copyable {
     /// A longer file was not written by this program.
     private static let maximumFileByteCount = 4 << 20
     /// The maximum number of elements with files, including those that the service no longer has.
     private static let maximumElementCount = 512
 
-    /// A marker file that exists while every assigned number is reserved in the files. A full disk still lets it be removed.
+    /// A marker file that exists while every assigned number is reserved in the files. It can be removed even from a
+    /// full disk.
     private static let boundedName = "bounded"
 
     private let directory: ProtectedDirectory
@@ -182,7 +183,7 @@ struct HistoryFolder: ~Copyable {
                     try files.synchronise(directory, isEnd: isEnd)
                 }
             } catch {
-                // The other elements are synced all the same.
+                // Still sync the other elements.
                 failure = failure ?? error
             }
         }
@@ -193,7 +194,7 @@ struct HistoryFolder: ~Copyable {
         if let failure { throw failure }
     }
 
-    /// Notes for the next start whether every assigned number is reserved in the files.
+    /// Stores for the next start whether every assigned number is reserved in the files.
     mutating func note(isBounded: Bool) {
         guard isBounded != self.isBounded, !isBounded || !hasChanges else { return }
         do throws(SecurityError) {

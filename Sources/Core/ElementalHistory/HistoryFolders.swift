@@ -2,7 +2,8 @@ package import ElementalSecurity
 import NIOPosix
 
 extension ServiceHistories {
-    /// Checks that a service already has files, or that another service may get some. For services whose names peers choose.
+    /// Checks that a service already has files, or that there is room for those of another service. For services whose
+    /// names peers choose.
     ///
     /// - Parameter maximumCount: the maximum number of services with files.
     /// - Throws: ``SecurityError`` with the code ``SecurityError/Code/full`` if there is no room.

@@ -1,7 +1,7 @@
 internal import ElementalWire
 
 extension HistoryLog {
-    /// Restores the values of files and begins a new life behind them.
+    /// Restores the values in files and begins a new life after them.
     ///
     /// - Parameters:
     ///   - blocks: the blocks of all files, in order.
@@ -20,7 +20,7 @@ extension HistoryLog {
                 use(wallTimes: !times.isOfThisStart(head))
             case .mark(let number, _): note(lastPossible: number)
             case .values(let records):
-                // The file was restored from a backup beside newer ones.
+                // Skips the values of a file that was restored from a backup beside newer ones.
                 guard let current, records.first >= next else { continue }
                 skip(to: records.first)
                 records.forEach { header, value in
@@ -42,7 +42,7 @@ private struct RestoredTimes {
     private let start: [UInt8]
     private let now: Int64
     private let anchor: Int64
-    /// For each boot the microseconds from its clock to those since 1970, as it was written last.
+    /// The last written anchor of each boot: microseconds to add to its clock for the time since 1970.
     private var anchors: [[UInt8]: Int64] = [:]
 
     init(_ blocks: [HistoryBlock], _ clock: HistoryClock) {

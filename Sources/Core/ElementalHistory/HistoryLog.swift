@@ -3,11 +3,11 @@ import Support
 
 /// The values of one element that a service keeps, oldest first.
 ///
-/// Values are numbered consecutively. Each run of the service's program is a life and continues the numbers of the one before;
-/// after a crash it skips the numbers that the earlier life may have assigned to lost values.
+/// Values are numbered consecutively. Each run of the service's program is a life and continues the numbers of the
+/// previous one. After a crash it skips the numbers that the earlier life may have assigned to lost values.
 ///
-/// Adding a value copies it and rarely allocates. A lookup finds the segment by bisection and then walks fewer than 64 values.
-/// Uses no sockets, no files and no clock.
+/// Adding a value copies it and rarely allocates. A lookup finds the segment by bisection and then passes fewer than 64
+/// values. The log uses no sockets, no files and no clock.
 package struct HistoryLog {
     private static let segmentByteCount = 64 * 1024
     /// The maximum number of segments. Only a program that restarts every few values reaches it.
@@ -64,7 +64,7 @@ package struct HistoryLog {
     /// Adds a value.
     ///
     /// - Parameters:
-    ///   - value: one of more than ``HistoryLimits/maximumValueByteCount`` bytes gets a number and is not kept.
+    ///   - value: one of more than ``HistoryLimits/maximumValueByteCount`` bytes gets a number but is not kept.
     ///   - time: when it was measured, in microseconds.
     ///   - now: the time in milliseconds of a monotonic clock.
     package mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
@@ -97,7 +97,7 @@ package struct HistoryLog {
     /// Begins another life.
     ///
     /// - Parameters:
-    ///   - first: the number of its first value; smaller ones than ``next`` are raised to that.
+    ///   - first: the number of its first value, raised to ``next`` if it is lower.
     ///   - isContinuation: whether the previous life assigned every smaller number.
     package mutating func begin(_ life: HistoryLife, at first: UInt64, isContinuation: Bool) {
         skip(to: first)
@@ -115,7 +115,7 @@ package struct HistoryLog {
         if segments.isEmpty { oldest = next }
     }
 
-    /// Notes the highest number that the current life may have assigned.
+    /// Stores the highest number that the current life may have assigned.
     package mutating func note(lastPossible number: UInt64) { lives[lives.endIndex - 1].last = number }
 
     /// The highest number that the current life may have assigned.
@@ -192,7 +192,7 @@ package struct HistoryLog {
 // MARK: - Reading
 
 extension HistoryLog {
-    /// Behind all values.
+    /// The position after all values.
     package var end: HistoryPosition { HistoryPosition(life: life, number: next - 1, check: check(of: next - 1) ?? 0) }
 
     /// The check of a value; `nil` if it is not kept.
@@ -218,21 +218,21 @@ extension HistoryLog {
         return range.lowerBound
     }
 
-    /// The life of a position; `nil` if that is not one of this history.
+    /// The index of a position's life; `nil` if the position is not one of this history.
     private func life(of position: HistoryPosition) -> Int? {
         guard let index = lives.firstIndex(where: { $0.id == position.life }) else { return nil }
         let life = lives[index]
         let last = index == lives.count - 1 ? next - 1 : life.last
-        // A client that has all values of the previous life waits behind no value of this one.
+        // A client that waits with all values of the previous life has the number before this life's first value.
         guard position.number <= last, position.number + 1 >= life.first else { return nil }
         // The check of a dropped value is unknown. A restored backup has other values under the same numbers.
         if position.check != 0, let check = check(of: position.number), check != position.check { return nil }
         return index
     }
 
-    /// The values behind a start, as many as an answer has room for, and at least one if there is one.
+    /// The values after a start: as many as fit into an answer, and at least one if there is one.
     ///
-    /// - Parameter anchor: microseconds from this machine's clock to the time since 1970; 0 if that is not known.
+    /// - Parameter anchor: microseconds to add to this machine's clock for the time since 1970; 0 if unknown.
     package func answer(_ token: UInt64, behind start: HistoryStart, anchor: Int64 = 0) -> HistoryAnswer {
         var answer = HistoryAnswer(token: token, life: life, first: next, next: next, values: [])
         let (position, life): (HistoryPosition?, Int?) =
@@ -241,7 +241,7 @@ extension HistoryLog {
         let number = life.flatMap { _ in position.map { $0.number + 1 } } ?? number(behind: start, anchor)
         fill(&answer, from: number, anchor)
         if answer.values.isEmpty { answer.check = end.check }
-        // Values that were too long are skipped.
+        // Lost values, and values that were too long, are skipped.
         let skipped = answer.first - number
         answer.gap =
             switch start {
@@ -252,7 +252,7 @@ extension HistoryLog {
         return answer
     }
 
-    /// The number of the first value behind a start, which is no position of this history.
+    /// The number of the first value after a start that is not a position of this history.
     private func number(behind start: HistoryStart, _ anchor: Int64) -> UInt64 {
         switch start {
         case .position: return oldest
@@ -267,7 +267,7 @@ extension HistoryLog {
             return oldest
         case .time(let time):
             for segment in segments {
-                // Times since 1970 are compared with those.
+                // The times since 1970 of an earlier boot are compared with the requested time since 1970.
                 if segment.hasWallTimes, anchor == 0 { continue }
                 let time = segment.hasWallTimes ? time &+ anchor : time
                 guard segment.latestTime >= time else { continue }
@@ -306,7 +306,7 @@ extension HistoryLog {
         return Self.gap(isKnown ? missing : nil, atMost: missing)
     }
 
-    /// The maximum number of values that may be missing before a number, within the requested time.
+    /// The maximum number of values from the requested time on that may be missing before a number.
     private func missing(before number: UInt64) -> UInt64 {
         guard number > oldest, let segment = segments.last(where: { $0.first < number }) else { return number - 1 }
         return number - min(segment.end, number)
@@ -316,7 +316,7 @@ extension HistoryLog {
         most > 0 ? HistoryGap(count: count, maximumCount: count ?? (most < unboundedCount ? most : nil)) : nil
     }
 
-    /// The values from a number on that are to be written to a file: at most one segment.
+    /// The values from a number on that are to be written to a file: those of at most one segment.
     func unwritten(from number: UInt64, _ key: ServiceHistories.Key, start: [UInt8]) -> UnwrittenValues? {
         let from = max(number, oldest, lives[lives.endIndex - 1].first)
         guard let segment = segments[index(of: from)...].first else { return nil }

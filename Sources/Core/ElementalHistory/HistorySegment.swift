@@ -1,7 +1,7 @@
 internal import ElementalWire
 
-/// The header of a history's value, in memory and in files: `time Int64 · kept UInt32 · length UInt32`, where `kept` is in
-/// milliseconds since the segment began.
+/// The header of a history's value, in memory and in files: `time Int64 · kept UInt32 · length UInt32`, where `kept` is
+/// the time at which the value was stored, in milliseconds since the segment began.
 struct HistoryHeader {
     static let byteCount = 16
     /// The length field of a value that was too long to be kept; it has no bytes.
@@ -26,7 +26,7 @@ struct HistoryHeader {
 
     var isOmitted: Bool { length == Self.omitted }
 
-    /// The bytes of the value and this.
+    /// The bytes of the value and of this header.
     var size: Int { Self.byteCount + (isOmitted ? 0 : Int(length)) }
 }
 
@@ -35,18 +35,18 @@ struct HistorySegment {
     let life: HistoryLife
     /// The number of its first value.
     let first: UInt64
-    /// In milliseconds.
+    /// When it began, in milliseconds.
     let began: Int64
-    /// Whether its times are microseconds since 1970, and not of this machine's clock since its start: the values were kept
-    /// before that.
+    /// Whether its times are microseconds since 1970 instead of this boot's clock, because the values are from an
+    /// earlier boot.
     let hasWallTimes: Bool
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
-    /// The offset of every 64th value, so that finding one walks few others.
+    /// The offset of every 64th value, so that a search passes few others.
     private var offsets: [UInt32] = []
     private static let stride = 64
     private(set) var latestTime = Int64.min
-    /// When its last value came, in milliseconds.
+    /// When its last value was added, in milliseconds.
     private(set) var ended: Int64
 
     init(_ life: HistoryLife, first: UInt64, began: Int64, hasWallTimes: Bool, capacity: Int) {
@@ -55,10 +55,10 @@ struct HistorySegment {
         bytes.reserveCapacity(capacity)
     }
 
-    /// The number behind its last value.
+    /// The number after its last value.
     var end: UInt64 { first + UInt64(count) }
 
-    /// - Parameter value: `nil` for one that is too long.
+    /// - Parameter value: `nil` for a value that is too long.
     mutating func append(_ value: UnsafeRawBufferPointer?, at time: Int64, now: Int64) {
         if count % Self.stride == 0 { offsets.append(UInt32(bytes.count)) }
         let header = HistoryHeader(time: time, kept: UInt32(clamping: now - began), length: value?.count)
@@ -79,7 +79,8 @@ struct HistorySegment {
 
     /// - Parameters:
     ///   - start: the number of the first value, below ``end``.
-    ///   - body: gets each value, if it was not too long, with its number and its header; returns whether to go on.
+    ///   - body: receives each value's number, header and bytes (`nil` if it was too long); returns whether to
+    ///     continue.
     func forEach(from start: UInt64, _ body: (UInt64, HistoryHeader, UnsafeRawBufferPointer?) -> Bool) {
         bytes.withUnsafeBytes { bytes in
             var number = max(start, first)

@@ -2,15 +2,15 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// Where histories are written: one piece of work after the other, which may block. Tests simulate it.
+/// A serial executor on which histories are written; its work may block. Tests simulate it.
 package protocol HistoryThread: Sendable {
     func submit(_ work: @escaping @Sendable () -> Void)
     func submit(in delay: Duration, _ work: @escaping @Sendable () -> Void)
-    /// No work follows.
+    /// Ends the executor. No work may be submitted afterwards.
     func end()
 }
 
-/// A thread of its own.
+/// A dedicated thread.
 struct WritingThread: HistoryThread {
     private let pool = NIOThreadPool(numberOfThreads: 1)
     private let loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next()

@@ -2,19 +2,19 @@ internal import ElementalSecurity
 internal import ElementalWire
 import Support
 
-/// Writes a service's histories into files, on a thread of its own.
+/// Writes a service's histories into files, on a dedicated thread.
 ///
-/// Values are collected for a moment and written together, and synced once in an interval, or earlier when they come faster
-/// than ever before. While no values come it does nothing.
+/// Values are collected for a moment and written together. They are synced once in an interval, or earlier when they
+/// arrive faster than ever before. While no values arrive, the writer does nothing.
 final class HistoryWriter: Sendable {
     /// How long a value waits for others.
     private static let delay = Duration.milliseconds(200)
 
     /// The histories that are written.
     struct Source: Sendable {
-        /// The number of the next value of each.
+        /// The number of the next value of each history.
         let ends: @Sendable () -> [ServiceHistories.Key: UInt64]
-        /// Values from that number on.
+        /// The values of a history from a number on.
         let values: @Sendable (ServiceHistories.Key, UInt64) -> UnwrittenValues?
     }
 
@@ -88,7 +88,7 @@ final class HistoryWriter: Sendable {
         if let failure { handler(failure) }
     }
 
-    /// Schedules a write, because there is a value.
+    /// Schedules a write of new values.
     func wake() { arm(\.isArmed, in: Self.delay) }
 
     /// Schedules a run, unless one is scheduled.
@@ -180,7 +180,7 @@ final class HistoryWriter: Sendable {
         report(failure)
     }
 
-    /// Begins the lives that are to be begun. Those that fail are retried by the next run.
+    /// Begins the pending lives. Those that fail are retried by the next run.
     private func beginLives() throws(SecurityError) {
         var failure: SecurityError?
         onThread.lives.removeAll { life in
@@ -195,11 +195,11 @@ final class HistoryWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Writes the values that there are now; later ones are written by the next run.
+    /// Writes the values that exist now; later ones are written by the next run.
     private func writeValues() throws(SecurityError) {
         guard let source = state.withLock({ $0.source }) else { return }
         let ends = source.ends()
-        // A service may replace its elements often.
+        // Forgets old elements, because a service may replace its elements often.
         if onThread.next.count > ends.count { onThread.next = onThread.next.filter { ends[$0.key] != nil } }
         var failure: SecurityError?
         for (key, end) in ends {
@@ -209,7 +209,7 @@ final class HistoryWriter: Sendable {
                     onThread.next[key] = values.records.end
                 }
             } catch {
-                // The values of other elements are written.
+                // Still write the values of the other elements.
                 failure = failure ?? error
             }
         }

@@ -9,12 +9,12 @@ import Support
 /// configuration.histories = try await ServiceHistories(inFilesOf: "weather", for: Weather.all)
 /// ```
 public final class ServiceHistories: Sendable {
-    /// The most bytes of all histories of a service, in memory and in files.
+    /// The maximum size of all histories of a service, in memory and in files, in bytes.
     package static let maximumByteCount = 64 << 20
-    /// The most elements whose histories are kept while the service does not have them.
+    /// The maximum number of histories that are kept for elements that the service does not have.
     private static let maximumOtherCount = 512
 
-    /// The identity of a history: values of elements that differ in it are not in the same one. The limits may change.
+    /// The identity of a history: elements that differ in it have separate histories. Their limits may change.
     package struct Key: Hashable {
         let id: Int8
         let type: ElementType
@@ -25,7 +25,7 @@ public final class ServiceHistories: Sendable {
     private struct Entry {
         let key: Key
         var log: HistoryLog
-        /// Called when there is a new value, once each.
+        /// Called once, with the next new value.
         var waiters: [ObjectIdentifier: @Sendable () -> Void] = [:]
 
         mutating func takeWaiters() -> [ObjectIdentifier: @Sendable () -> Void] {
@@ -34,7 +34,7 @@ public final class ServiceHistories: Sendable {
             return waiters
         }
 
-        /// - Returns: also how many bytes longer the history is then.
+        /// - Returns: the result, and by how many bytes the history grew.
         mutating func change<Result>(_ body: (inout Entry) -> Result) -> (result: Result, byteCount: Int) {
             let before = log.byteCount
             let result = body(&self)
@@ -46,14 +46,14 @@ public final class ServiceHistories: Sendable {
         /// By identifier; empty while no element has a history.
         var entries: [Entry?] = []
         var byteCount = 0
-        /// Those in files of elements that the service does not have, or not yet.
+        /// Histories in files whose elements the service does not have, or not yet.
         var others: [Key: HistoryLog] = [:]
         var isInFiles = false
 
-        /// Whether the element has a history, and not another of that identifier.
+        /// Whether this element has a history, and not another element with its identifier.
         func has(_ key: Key) -> Bool { !entries.isEmpty && entries[Int(key.id)]?.key == key }
 
-        /// Begins a history. One of another element ends.
+        /// Begins a history, and ends that of another element with the same identifier.
         mutating func begin(_ key: Key, _ limits: HistoryLimits, now: Int64) {
             if entries.isEmpty { entries = Array(repeating: nil, count: Int(Int8.max) + 1) }
             forget(Int(key.id))
@@ -64,12 +64,12 @@ public final class ServiceHistories: Sendable {
             }
         }
 
-        /// Ends the history of an element that the service has no more.
+        /// Ends the history of an element that the service no longer has.
         mutating func forget(_ id: Int) {
             guard let entry = entries[id] else { return }
             entries[id] = nil
             byteCount -= entry.log.byteCount
-            // Its numbers go on if the element comes back.
+            // If the element comes back, its numbers continue.
             if isInFiles { restore(entry.key, entry.log) }
         }
 
@@ -79,7 +79,7 @@ public final class ServiceHistories: Sendable {
             byteCount += log.byteCount
         }
 
-        /// All of them.
+        /// All histories, including those of elements that the service does not have.
         var logs: [(key: Key, log: HistoryLog)] {
             entries.compactMap { $0.map { ($0.key, $0.log) } } + others.map { ($0, $1) }
         }
@@ -94,10 +94,10 @@ public final class ServiceHistories: Sendable {
             return changed.result
         }
 
-        /// Drops the oldest values of the longest history while all together are too long: first those of elements that the
-        /// service does not have.
+        /// Drops values while all histories together are too large: first those of elements that the service does not
+        /// have, then the oldest of the largest history.
         private mutating func trim() {
-            // Their numbers are not given again if the elements come back.
+            // Their numbers are not assigned again if the elements come back.
             for key in others.keys where byteCount > ServiceHistories.maximumByteCount {
                 byteCount -= others[key]?.byteCount ?? 0
                 others[key]?.dropAll()
@@ -130,10 +130,10 @@ public final class ServiceHistories: Sendable {
     /// Histories in the files of a folder, which are read now.
     ///
     /// - Parameters:
-    ///   - elements: those that the service has.
-    ///   - interval: the least time between two moments at which written values are forced onto the disk.
-    ///   - retryInterval: after how long to try again when nothing could be written.
-    ///   - thread: where files are read and written; `nil` for a thread of its own.
+    ///   - elements: the service's elements.
+    ///   - interval: the minimum time between two syncs of written values to the disk.
+    ///   - retryInterval: the time before a retry after a failed write.
+    ///   - thread: the thread that reads and writes the files; `nil` for a dedicated one.
     package init(
         _ clock: HistoryClock, inFilesOf service: String, for elements: ElementCatalogue, directory: String?,
         interval: Duration, retryInterval: Duration = .seconds(60), on thread: (any HistoryThread)? = nil
@@ -155,7 +155,8 @@ public final class ServiceHistories: Sendable {
 
     package var isInFiles: Bool { writer != nil }
 
-    /// Has the lives of all histories in the files before a value is told to anybody; also behind ``synchronise()``.
+    /// Writes the lives of all histories to the files. Call it before a client receives any value, and again after
+    /// ``synchronise()``.
     package func begin() async {
         guard let writer else { return }
         await writer.begin(
@@ -164,7 +165,7 @@ public final class ServiceHistories: Sendable {
 
     /// The folder of a service's files.
     private static func path(of service: String, _ directory: String?) throws(SecurityError) -> String {
-        // It is the name of a folder.
+        // It becomes the name of a folder.
         let isName = service.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -183,9 +184,9 @@ public final class ServiceHistories: Sendable {
             + "/history/" + service
     }
 
-    /// Removes the values that files have of a service's element, or of all its elements.
+    /// Removes the stored values of a service's element, or of all its elements.
     ///
-    /// - Returns: the names of the elements that had some, and how many bytes those took.
+    /// - Returns: the names of the elements that had stored values, and how many bytes those took.
     /// - Throws: ``SecurityError`` with the code ``SecurityError/Code/locked`` while the service runs.
     package static func clear(
         _ service: String, _ element: String?, directory: String?, _ clock: HistoryClock
@@ -204,15 +205,15 @@ public final class ServiceHistories: Sendable {
     /// The bytes of all values that are kept, with their headers.
     package var byteCount: Int { state.withLock { $0.byteCount } }
 
-    /// Calls `handler` when values can no longer be written to files, with the reason, and with `nil` when they can again. The
-    /// handlers before are called no more.
+    /// Calls `handler` with the reason when values can no longer be written to files, and with `nil` when they can
+    /// again. Replaces an earlier handler.
     package func onFailure(_ handler: @escaping @Sendable (SecurityError?) -> Void) { writer?.onFailure(handler) }
 
-    /// Keeps a value of an element with a history.
+    /// Adds a value of an element with a history.
     ///
     /// - Parameters:
     ///   - time: when it was measured, in microseconds of the clock; `nil` for now.
-    ///   - now: this moment, if the caller knows it.
+    ///   - now: the current time, if the caller has read it already.
     package func append(_ id: Int8, _ value: UnsafeRawBufferPointer, at time: Int64?, now: Int64? = nil) {
         let now = now ?? clock.time()
         let waiters = state.withLock { state in
@@ -228,7 +229,7 @@ public final class ServiceHistories: Sendable {
     /// The answer to a request; `nil` if it waits for a value.
     ///
     /// - Parameters:
-    ///   - owner: whose request it is. It has one waiter for an element.
+    ///   - owner: the connection that sent the request. It has at most one waiter for an element.
     ///   - wake: called on any thread when the element has a value.
     package func answer(
         _ request: HistoryRequest, _ element: ElementDefinition, for owner: ObjectIdentifier,
@@ -237,7 +238,7 @@ public final class ServiceHistories: Sendable {
         let now = clock.time() / 1000
         let anchor = clock.anchor()
         return state.withLock { state in
-            // An old connection may ask for the history of an element that is another by now.
+            // A connection may still know an element that was replaced.
             guard state.has(element.historyKey) else { return HistoryAnswer.refusal(.unknown, token: request.token) }
             return state.change(element.id) { entry in
                 entry.log.trim(now: now)
@@ -255,7 +256,8 @@ public final class ServiceHistories: Sendable {
         state.withLock { state in for id in state.entries.indices { state.entries[id]?.waiters[owner] = nil } }
     }
 
-    /// Keeps the histories of the catalogue's elements, with their limits. Others end, and those in files wait for their elements.
+    /// Keeps the histories of the catalogue's elements, with their limits. All others end; those in files are kept for
+    /// the return of their elements.
     package func keepOnly(_ elements: ElementCatalogue) {
         let now = clock.time() / 1000
         let ended = state.withLock { state in
@@ -283,21 +285,21 @@ public final class ServiceHistories: Sendable {
 
     /// Writes all values and waits until they are on the disk, so that none is lost when the program ends.
     ///
-    /// - Returns: why they are not; `nil` too if they are in memory only.
+    /// - Returns: the failure, if any; always `nil` for histories in memory only.
     package func synchronise() async -> SecurityError? { await writer?.finish() }
 
-    /// The number of the next value of each, also of elements that the service has no more.
+    /// The number of the next value of each history, including those of elements that the service no longer has.
     private var ends: [Key: UInt64] {
         state.withLock { state in Dictionary(state.logs.map { ($0.key, $0.log.next) }) { $1 } }
     }
 
-    /// Values that files lack.
+    /// The values that the files lack.
     private func values(_ key: Key, from number: UInt64) -> UnwrittenValues? {
         state.withLock { $0.log(key)?.unwritten(from: number, key, start: clock.start) }
     }
 }
 
 extension ElementDefinition {
-    /// The access is no part of it: a client sees only the part of it that its role allows.
+    /// The access is not included: a client's catalogue has only the access that its role allows.
     var historyKey: ServiceHistories.Key { .init(id: id, type: type, name: name, readers: readers) }
 }

@@ -5,7 +5,7 @@ package struct ByteReader {
     package init(_ bytes: UnsafeRawBufferPointer) { rest = bytes }
 
     package var isAtEnd: Bool { rest.isEmpty }
-    /// What is not read yet.
+    /// The bytes that are not read yet.
     package var remaining: UnsafeRawBufferPointer { rest }
 
     package mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
@@ -20,6 +20,6 @@ package struct ByteReader {
     package mutating func uint64() -> UInt64? { bytes(8).flatMap(UInt64.init(wireBytes:)) }
     package mutating func double() -> Double? { bytes(8).flatMap(Double.init(wireBytes:)) }
 
-    /// Bytes preceded by their number in one byte.
+    /// Reads a byte count of one byte, then that many bytes.
     package mutating func countedBytes() -> UnsafeRawBufferPointer? { uint8().flatMap { bytes(Int($0)) } }
 }

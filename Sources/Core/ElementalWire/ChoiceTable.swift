@@ -1,26 +1,26 @@
-/// An element's choices, checked, and laid out so that a value that came is looked up quickly.
+/// An element's checked choices, laid out for a fast lookup of received values.
 @usableFromInline
 struct ChoiceTable: Sendable {
     /// The choices in the order given.
     let list: [ElementChoice]
-    /// The wire forms of the numbers, each with zeros behind it as one little-endian number; empty for texts.
+    /// The wire forms of the numbers, each zero-padded and read as one little-endian integer; empty for texts.
     let patterns: [UInt64]
     private let names: NameIndex
 
     /// The name of the choice at a position.
     func name(at position: Int) -> String {
         #if hasFeature(Embedded)
-        // A choice has a value of any type, which is more code to copy.
+        // A whole `ElementChoice` holds a value of any type, which takes more code to copy.
         names.names[position]
         #else
         list[position].name
         #endif
     }
 
-    /// A value of more bytes is no choice.
+    /// The maximum length of a choice's value, in bytes.
     static let maximumValueByteCount = 255
 
-    /// What is wrong with a list of choices. The text is made only if it is asked for: a device has nobody who reads it.
+    /// What is wrong with a list of choices. The text is built lazily: embedded targets never show it.
     enum Problem: Error {
         case type(ElementType)
         case count(Int)
@@ -32,7 +32,7 @@ struct ChoiceTable: Sendable {
         case sameNumber(String)
         case byteCount(Int)
 
-        /// The problem for a person.
+        /// The problem as a message for the user.
         var text: String {
             switch self {
             case .type(let type): "choices mean nothing for type \(type); leave them out"
@@ -81,7 +81,7 @@ struct ChoiceTable: Sendable {
         self.names = names
     }
 
-    /// Whether the bytes are one of the choices. They are a value of the element's type.
+    /// Whether the bytes, the wire form of a value of the element's type, are one of the choices.
     func contains(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard !patterns.isEmpty else {
             return list.indices.contains { name(at: $0).hasBytes(bytes) }
@@ -89,9 +89,9 @@ struct ChoiceTable: Sendable {
         return patterns.contains(Self.pattern(bytes))
     }
 
-    /// The choice with that name, which is matched without regard to upper and lower case where that leaves no doubt.
+    /// The choice with that name: an exact match, or else the first match that ignores case.
     func choice(named name: String) -> ElementChoice? {
-        // Long enough for a letter that has more bytes in the other case.
+        // A name has at most 255 bytes, and a letter may have up to 4 times as many bytes in the other case.
         name.utf8.count <= 4 * 255 ? names[name].map { list[$0] } : nil
     }
 

@@ -1,11 +1,12 @@
 /// Times of both ends' clocks, in the system element ``SystemElement/clock``.
 ///
 /// `kind UInt8 · nonce UInt64 · first Int64 · second Int64 · anchor Int64 · slept UInt32`, little-endian: 37 bytes. A
-/// client asks, the service answers, and the client's next request says when it had sent the one before and got its
-/// answer: so both ends know the four times of each exchange but the last.
+/// client sends a request and the service answers. The client's next request carries the times at which it sent the
+/// previous request and received its answer. So both ends know the four times of every exchange except the last.
 package struct ClockFrame: Sendable, Hashable {
     package enum Kind: UInt8, Sendable {
-        /// First and second: when the client sent its previous request and received the answer; 0 in the first one.
+        /// First and second: when the client sent its previous request and received the answer; both 0 in its first
+        /// request.
         case request = 1
         /// First and second: when the service received the request and sent the answer.
         case answer = 2
@@ -22,7 +23,7 @@ package struct ClockFrame: Sendable, Hashable {
     /// Nanoseconds of the sender's clock, which runs while its machine sleeps.
     package var first: Int64
     package var second: Int64
-    /// Nanoseconds from the sender's clock to those since 1970; 0 if nothing keeps its time of day right.
+    /// Nanoseconds to add to the sender's clock for the time since 1970; 0 if its time of day is not synchronised.
     package var anchor: Int64
     /// How many milliseconds the sender's machine has slept since its start; wraps around.
     package var slept: UInt32
@@ -36,7 +37,7 @@ package struct ClockFrame: Sendable, Hashable {
         self.slept = slept
     }
 
-    /// Reads a frame's value; `nil` if the bytes are none.
+    /// Reads a frame's value; `nil` if the bytes are malformed.
     package init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.byteCount, let kind = Kind(rawValue: bytes[0]) else { return nil }
         func number<Number: FixedWidthInteger>(at offset: Int, as type: Number.Type) -> Number {

@@ -11,7 +11,7 @@
 /// the program where it is created, with the element's name in the message; ``init(_:)`` takes a definition that was
 /// checked at run time.
 ///
-/// It is an ``ElementDefinition`` that knows the Swift type of its values: one object, which is created once.
+/// An element is an ``ElementDefinition`` that also knows the Swift type of its values. Each element is one object.
 // Unchecked because its base class is; it adds no stored property.
 public final class Element<Value: ElementRepresentable>: ElementDefinition, @unchecked Sendable {
     /// An element of any type.
@@ -44,9 +44,9 @@ public final class Element<Value: ElementRepresentable>: ElementDefinition, @unc
     }
 }
 
-// In an extension because what is in the class stays in a device's program, once for each type.
+// In an extension: members of the class stay in a device's program, once for each type, even if unused.
 extension Element {
-    /// Whether `value` is in the element's range and one of its choices, where it has these.
+    /// Whether `value` is in the element's range and is one of its choices, if the element has them.
     @inlinable
     public func allows(_ value: Value) -> Bool {
         guard let limits = fields.limits else { return true }
@@ -56,7 +56,7 @@ extension Element {
 
     /// An element with a definition created at run time.
     ///
-    /// - Throws: ``WireError`` if the definition is of another type than `Value`'s.
+    /// - Throws: ``WireError`` if the definition's type is not `Value`'s.
     public convenience init(_ definition: ElementDefinition) throws(WireError) {
         guard definition.type == Value.elementType else {
             throw WireError(
@@ -69,21 +69,24 @@ extension Element {
 
 // The roles that an element asks for.
 extension Element {
-    /// The element with another least role that gets its catalogue entry and its values.
+    /// Returns a copy of the element whose catalogue entry and values only clients of this role or a higher one
+    /// receive.
     ///
     /// ```swift
     /// static let position = Element<Vector3>(3, "Position", access: .read).readable(by: .observe)
     /// static let reset    = Element<Bool>(4, "Reset").readable(by: .control).writable(by: .admin)
     /// ```
-    /// Below it, a client of a service that is not ``SecurityPolicy/open`` does not learn that the element exists.
+    /// On a service that is not ``SecurityPolicy/open``, other clients do not learn that the element exists.
     public func readable(by role: Role) -> Element {
         var fields = fields
         fields.readers = role
         return Element(fields: fields)
     }
 
-    /// The element with another least role that may set it. A client without pairing sets no element, whatever the
-    /// role, unless the service is ``SecurityPolicy/open``.
+    /// Returns a copy of the element that only clients of this role or a higher one may set.
+    ///
+    /// A client that is not paired may set no element, whatever this role is, unless the service is
+    /// ``SecurityPolicy/open``.
     public func writable(by role: Role) -> Element {
         var fields = fields
         fields.writers = role
@@ -106,7 +109,7 @@ extension Element {
 
 // How a person uses a bool.
 extension Element where Value == Bool {
-    /// The element as a push button, which is on for as long as somebody holds it.
+    /// The element as a push button, which is on while it is held.
     ///
     /// ```swift
     /// static let horn = Element<Bool>(5, "Horn").momentary
@@ -132,7 +135,7 @@ extension Element {
             return try ChoiceTable(choices.list, type: Value.elementType, range: range)
         } catch {
             #if hasFeature(Embedded)
-            // Nobody would read the message.
+            // A device does not show the message, so it is left out.
             fatalError("an element's choices are invalid")
             #else
             preconditionFailure(ElementDefinition.invalid(id, name, error.text).message)
@@ -165,7 +168,7 @@ extension Element where Value: BinaryFloatingPoint {
 }
 
 extension Element where Value: SIMD, Value.Scalar == Float {
-    /// A vector with a range that holds for each of its components.
+    /// A vector with a range for each of its components.
     ///
     /// ```swift
     /// static let colour = Element<Vector3>(3, "Colour", range: 0...1)
@@ -175,7 +178,7 @@ extension Element where Value: SIMD, Value.Scalar == Float {
     ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
     ///   - transport: how values travel.
     ///   - unit: the unit of a component, for people.
-    ///   - range: what each component may be; other vectors are refused when sent and rejected when received.
+    ///   - range: the range allowed for each component; other vectors are refused when sent and rejected when received.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
     public convenience init(
@@ -209,7 +212,7 @@ extension Element where Value: BinaryInteger {
             range: range.map { Double($0.lowerBound)...Double($0.upperBound) }, step: step.map { Double($0) },
             access: access, latest: latest)
     }
-    /// A whole number that is one of certain values, each with a name.
+    /// A whole number with a list of allowed values, each with a name.
     ///
     /// ```swift
     /// static let mode = Element<UInt8>(1, "Mode", choices: [0: "off", 1: "heat", 2: "cool"])
@@ -219,7 +222,7 @@ extension Element where Value: BinaryInteger {
     ///   - name: the name that people see, 1 to 255 UTF-8 bytes.
     ///   - transport: how values travel.
     ///   - unit: the unit of a value, for people.
-    ///   - range: the allowed values for peers that do not know choices; all choices lie within it.
+    ///   - range: the allowed values for peers that do not support choices; all choices lie within it.
     ///   - choices: the values allowed, at most 255; others are refused when sent and rejected when received.
     ///   - access: who may send a value, seen from the client.
     ///   - latest: whether only the newest unsent value is kept when a connection is slower than its sender.
@@ -269,7 +272,7 @@ extension Element where Value: ChoiceCases, Value.RawValue: ElementRepresentable
 }
 
 extension Element where Value == String {
-    /// A text that is one of certain texts.
+    /// A text with a list of allowed texts.
     ///
     /// - Parameters:
     ///   - id: the number that stands for the element on the wire, 0...127.

@@ -1,6 +1,6 @@
 extension ElementCatalogue {
-    /// The catalogue as a client of that role gets it: without the elements that it may not read, and with those that
-    /// it may not set marked as read-only.
+    /// The catalogue as a client of that role receives it: without the elements that it may not read, and with those
+    /// that it may not set marked as read-only.
     package func visible(to role: Role, under policy: SecurityPolicy) -> ElementCatalogue {
         let visible = elements.compactMap { element -> ElementDefinition? in
             let access = policy.access(of: role, to: element)

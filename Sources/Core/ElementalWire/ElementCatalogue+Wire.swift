@@ -18,12 +18,13 @@ extension ElementCatalogue {
 
     /// The catalogue as the system element -5 carries it.
     ///
-    /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of what follows) · id Int8 · type UInt8 · flags
-    /// UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of the
-    /// flags is set, `step Double` if bit 5 is, and if bit 6 is `count UInt8` and per choice `value` (of an integer,
-    /// its wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write, 7 timed. Extensions follow, each
-    /// `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper Double`, the kind of a bool
-    /// that is no state `2 · 1 · kind UInt8`, an element's history `3 · 12 · count UInt32 · seconds UInt32 · bytes UInt32`.
+    /// `form UInt8 (1) · count UInt8` and per element: `size UInt16 (of the rest of the entry) · id Int8 · type UInt8 ·
+    /// flags UInt8 · nameLength UInt8 · name · unitLength UInt8 · unit`, then `lower Double · upper Double` if bit 4 of
+    /// the flags is set, `step Double` if bit 5 is set, and if bit 6 is set `count UInt8` and per choice `value` (only
+    /// for integers, in wire form) `· nameLength UInt8 · name`. Flags: bit 0 UDP, 1 latest, 2 read, 3 write, 7 timed.
+    /// Extensions follow, each `tag UInt8 · length UInt8 · bytes`: a vector's range is `1 · 16 · lower Double · upper
+    /// Double`, the kind of a bool other than a state `2 · 1 · kind UInt8`, an element's history `3 · 12 · count UInt32
+    /// · seconds UInt32 · bytes UInt32`.
     public var wireBytes: [UInt8] {
         let count = wireByteCount
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
@@ -31,17 +32,17 @@ extension ElementCatalogue {
         }
     }
 
-    /// How many bytes ``wireBytes`` has.
+    /// The length of ``wireBytes`` in bytes.
     package var wireByteCount: Int {
         var count = 2
         for element in elements { count += 2 + Self.entryByteCount(element) }
         return count
     }
 
-    /// Copies a part of ``wireBytes`` without making all of them, so that a device needs no memory for them.
+    /// Copies a part of ``wireBytes`` without building the whole, so that a device needs no memory for it.
     ///
     /// - Parameter offset: where the part begins.
-    /// - Returns: how many bytes were copied: as many as there are, or as the destination holds.
+    /// - Returns: the number of bytes copied, limited by the destination and by the end of ``wireBytes``.
     package func copyWireBytes(from offset: Int, to destination: UnsafeMutableRawBufferPointer) -> Int {
         var part = CataloguePart(offset: offset, destination: destination)
         part.put(Self.formVersion)
@@ -55,7 +56,8 @@ extension ElementCatalogue {
         return part.copiedByteCount
     }
 
-    /// The bytes of an element's entry, without its size: written to nowhere and counted.
+    /// The length of an element's entry in bytes, without its size field. Nothing is written; the bytes are only
+    /// counted.
     private static func entryByteCount(_ element: ElementDefinition) -> Int {
         var part = CataloguePart(offset: 0, destination: UnsafeMutableRawBufferPointer(start: nil, count: 0))
         writeEntry(element, to: &part)
@@ -90,7 +92,7 @@ extension ElementCatalogue {
             part.put(range.upperBound.bitPattern, byteCount: 8)
         }
         if let step = element.step { part.put(step.bitPattern, byteCount: 8) }
-        // Nor has a bool.
+        // A bool has no step and no choices either.
         if element.kind != .state {
             part.put(kindTag)
             part.put(1)
@@ -159,7 +161,7 @@ extension ElementCatalogue {
             step = number
         }
         let choices = flags & choicesFlag != 0 ? try choices(&reader, type, name) : []
-        // Where choices end that were left out is not known, so neither is where extensions begin.
+        // After skipped choices of an unknown form, the start of the extensions is unknown.
         let hasExtensions = flags & choicesFlag == 0 || type.takesChoices
         var kind = ElementKind.state
         #if !hasFeature(Embedded)
@@ -173,7 +175,7 @@ extension ElementCatalogue {
                     throw invalid("the range of '\(name.excerpt)' is missing or inverted")
                 }
                 range = lower...upper
-            // A later version may know others, and say more of them.
+            // A later version may define other kinds, or add bytes.
             case kindTag where type == .bool: kind = content.uint8().flatMap(ElementKind.init) ?? .state
             #if !hasFeature(Embedded)
             case historyTag: history = HistoryLimits(&content)
@@ -199,8 +201,7 @@ extension ElementCatalogue {
         }
     }
 
-    /// Reads an entry's choices. Those of a type for which this code knows none, which a later version may tell, are
-    /// left out.
+    /// Reads an entry's choices. A later version may allow choices for more types; those are skipped.
     private static func choices(
         _ reader: inout ByteReader, _ type: ElementType, _ name: String
     ) throws(WireError) -> [ElementChoice] {
@@ -233,7 +234,7 @@ extension ElementCatalogue {
     }
 }
 
-/// Takes the bytes of a catalogue one after the other and keeps those of a part.
+/// Receives the bytes of a catalogue one after the other and keeps one part of them.
 private struct CataloguePart {
     let offset: Int
     let destination: UnsafeMutableRawBufferPointer
@@ -248,7 +249,7 @@ private struct CataloguePart {
 
     /// Skips the next bytes if none of them belong to the part.
     ///
-    /// - Returns: whether any does.
+    /// - Returns: whether any of them belongs to it.
     mutating func reaches(_ count: Int) -> Bool {
         if position + count > offset, position < offset + destination.count { return true }
         position += count
@@ -260,7 +261,7 @@ private struct CataloguePart {
         position += 1
     }
 
-    /// A number's lowest bytes, little-endian.
+    /// Puts a number's lowest bytes, little-endian.
     mutating func put(_ number: UInt64, byteCount: Int) {
         var rest = number
         for _ in 0..<byteCount {
@@ -269,7 +270,7 @@ private struct CataloguePart {
         }
     }
 
-    /// A text behind its length.
+    /// Puts a text's length and its bytes.
     mutating func put(counted text: String) {
         text.withBytes { bytes in
             put(UInt8(bytes.count))

@@ -29,7 +29,8 @@ public struct ElementCatalogue: Sendable, Hashable {
             "elements \(other.id) and \(element.id) share the name '\(element.name)'; give each its own")
     }
 
-    /// - Parameter duplicate: where two elements are that share an identifier or a name. The catalogue is of no use then.
+    /// - Parameter duplicate: set to the positions of two elements that share an identifier or a name. The catalogue
+    ///   must not be used then.
     private init(_ elements: [ElementDefinition], _ duplicate: inout (other: Int, position: Int)?) {
         var highest = -1
         for element in elements where highest < Int(element.id) { highest = Int(element.id) }
@@ -41,10 +42,10 @@ public struct ElementCatalogue: Sendable, Hashable {
             let element = elements[position]
             let other = positions[Int(element.id)]
             if other != Self.unused, duplicate == nil { duplicate = (Int(other), position) }
-            // No more than 128 elements have different identifiers.
+            // Truncation is safe: a position above 127 is that of a duplicate.
             positions[Int(element.id)] = UInt8(truncatingIfNeeded: position)
             #if hasFeature(Embedded)
-            // The names are not kept a second time.
+            // A device stores the names only once, so it has no index of them.
             for other in 0..<position where elements[other].name.hasBytes(of: element.name) {
                 if duplicate == nil { duplicate = (other, position) }
             }
@@ -65,7 +66,7 @@ public struct ElementCatalogue: Sendable, Hashable {
         return elements[Int(positions[Int(id)])]
     }
 
-    /// The element with that name, or `nil`. Upper and lower case are told apart only where both exist.
+    /// The element with that name, or `nil`: an exact match, or else the first match that ignores case.
     public subscript(name: String) -> ElementDefinition? {
         #if hasFeature(Embedded)
         var names = NameIndex()
@@ -89,7 +90,7 @@ extension ElementCatalogue: ExpressibleByArrayLiteral {
     /// names in the message.
     public init(arrayLiteral elements: ElementDefinition...) {
         #if hasFeature(Embedded)
-        // Without the messages, which nobody would read.
+        // Without the messages, which a device does not show.
         var duplicate: (other: Int, position: Int)?
         self.init(elements, &duplicate)
         if duplicate != nil { fatalError("two elements share an identifier or a name") }

@@ -1,14 +1,14 @@
-/// One of the values that an element takes where these are listed: a number with its name, or a text.
+/// One of the values that an element with choices accepts: a number with its name, or a text.
 public struct ElementChoice: Sendable, Hashable {
-    /// The most choices of an element.
+    /// The maximum number of choices of an element.
     public static let maximumCount = 255
-    /// The most bytes that an element's choices may take in a catalogue: each its name, a byte for the name's length,
-    /// and of a number the bytes of its type.
+    /// The maximum size of an element's choices in a catalogue, in bytes. A choice takes the bytes of its name, one
+    /// byte for the name's length, and for a number the bytes of its type.
     public static let maximumByteCount = 4096
 
     /// The value: an integer of the element's type, or a string.
     public let value: ElementValue
-    /// What people see and type, 1 to 255 UTF-8 bytes; of a string the string itself.
+    /// The name that users see and type, 1 to 255 UTF-8 bytes; for a string the string itself.
     public let name: String
 
     /// A number with its name.
@@ -17,7 +17,7 @@ public struct ElementChoice: Sendable, Hashable {
         self.name = name
     }
 
-    /// A text.
+    /// A choice that is a text.
     public init(_ text: String) { self.init(.string(text), text) }
 }
 
@@ -32,7 +32,7 @@ public struct ElementChoices<Value: ElementRepresentable>: Sendable {
 }
 
 extension ElementChoices where Value: FixedWidthInteger {
-    /// Numbers with their names that are known at run time.
+    /// Numbers with their names, known only at run time.
     public init(_ choices: some Sequence<(Value, String)>) {
         list = choices.map { ElementChoice($0.0.elementValue, $0.1) }
     }
@@ -66,7 +66,7 @@ extension ElementChoices: ExpressibleByDictionaryLiteral where Value: FixedWidth
 }
 
 extension ElementChoices where Value == String {
-    /// Texts that are known at run time.
+    /// Texts known only at run time.
     public init(_ texts: some Sequence<String>) { list = texts.map { ElementChoice($0) } }
 }
 

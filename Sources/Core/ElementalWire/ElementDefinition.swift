@@ -2,7 +2,7 @@
 public enum Transport: String, Sendable, Hashable, CaseIterable {
     /// In order, nothing lost while the connection lasts.
     case tcp
-    /// At once or never: values may be lost, doubled or come out of order.
+    /// Best effort: values may be lost, duplicated or reordered.
     case udp
 }
 
@@ -32,9 +32,10 @@ public struct Access: OptionSet, Sendable, Hashable {
 public enum ElementKind: UInt8, Sendable, Hashable, CaseIterable {
     /// It keeps the value that it was set to.
     case state = 0
-    /// A push button: on for as long as somebody holds it. Of a bool.
+    /// A push button, which is on while it is held. Only for a bool.
     case momentary = 1
-    /// An emergency stop: shown before all others, and large. Setting it to on stops what moves. Of a bool.
+    /// An emergency stop, which user interfaces show large and before all other elements. Setting it to on stops all
+    /// movement. Only for a bool.
     case urgent = 2
 
     /// `state`, `momentary` or `urgent`, as the command line writes it.
@@ -47,7 +48,7 @@ public enum ElementKind: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// What both ends know about an element: its identifier, name and type, and what a user interface shows.
+/// A definition of an element, shared by both ends: its identifier, name and type, and what a user interface shows.
 ///
 /// A typed ``Element`` is a subclass: a catalogue's literal can hold elements of different types only if all of them
 /// convert to one type, and in Embedded Swift only classes do. Passing a definition around copies no strings.
@@ -58,7 +59,7 @@ public class ElementDefinition: @unchecked Sendable {
     struct Fields: Sendable, Hashable {
         @usableFromInline let name: String
         @usableFromInline let unit: String
-        /// `nil` for an element that has none of them.
+        /// `nil` for an element without limits.
         @usableFromInline let limits: Limits?
         @usableFromInline let id: Int8
         @usableFromInline let type: ElementType
@@ -78,14 +79,14 @@ public class ElementDefinition: @unchecked Sendable {
         @usableFromInline var choices: ChoiceTable? { limits?.choices }
     }
 
-    /// What an element's values are limited to. It stands apart because most elements have none, and sixteen definitions
-    /// have to fit into a microcontroller with 4 KB of memory.
+    /// The limits of an element's values. They are a separate object because most elements have none, and sixteen
+    /// definitions have to fit into a microcontroller with 4 KB of memory.
     @usableFromInline
     final class Limits: Sendable {
         @usableFromInline let range: ClosedRange<Double>?
         @usableFromInline let step: Double?
         @usableFromInline let choices: ChoiceTable?
-        /// Asked for each value that is sent.
+        /// Stored, because every sent value is checked for it.
         @usableFromInline let hasChoices: Bool
 
         private init(_ range: ClosedRange<Double>?, _ step: Double?, _ choices: ChoiceTable?) {
@@ -95,7 +96,7 @@ public class ElementDefinition: @unchecked Sendable {
             self.choices = choices
         }
 
-        /// `nil` if there is nothing to keep.
+        /// Returns the limits, or `nil` if there are none.
         static func ifAny(_ range: ClosedRange<Double>?, _ step: Double?, _ choices: ChoiceTable?) -> Limits? {
             range == nil && step == nil && choices == nil ? nil : Limits(range, step, choices)
         }
@@ -113,36 +114,38 @@ public class ElementDefinition: @unchecked Sendable {
     @inlinable public final var transport: Transport { fields.transport }
     /// The unit of a value, such as "°C" or "m/s"; empty for none. At most 255 UTF-8 bytes.
     @inlinable public final var unit: String { fields.unit }
-    /// The values allowed, for numeric types; for vectors those of each component. A send outside it is refused, a value
-    /// received outside it is rejected.
+    /// The values allowed, for numeric types; for vectors those of each component. A value outside it is refused when
+    /// sent and rejected when received.
     @inlinable public final var range: ClosedRange<Double>? { fields.range }
-    /// The step in which a control should move, above 0, for numeric types. A hint: other values are taken too.
+    /// The step in which a control should move, above 0, for numeric types. It is a hint: other values are accepted
+    /// too.
     @inlinable public final var step: Double? { fields.step }
-    /// The values allowed where these are listed, for integers and strings; empty where they are not. Others are
+    /// The list of allowed values, for integers and strings; empty for an element without choices. Other values are
     /// refused when sent and rejected when received.
     public final var choices: [ElementChoice] { fields.choices?.list ?? [] }
-    /// Whether there is a range or a list of choices, or a step.
+    /// Whether the element has a range, a step or choices.
     @inlinable package final var hasLimits: Bool { fields.limits != nil }
     /// Who may send a value.
     @inlinable public final var access: Access { fields.access }
     /// Whether only the newest unsent value is kept when a connection is slower than its sender.
     @inlinable public final var latest: Bool { fields.latest }
-    /// The least role that gets the element's entry in the catalogue and its values: ``Role/plain``, everybody who is
-    /// admitted, unless the definition names another. An ``SecurityPolicy/open`` service ignores it.
+    /// The lowest role that receives the element's catalogue entry and its values. The default is ``Role/plain``: every
+    /// admitted client. An ``SecurityPolicy/open`` service ignores it.
     @inlinable public final var readers: Role { fields.readers }
-    /// The least role that may set the element, if it can be set at all: ``Role/control``, unless the definition
-    /// names another. Who may not read may not write either. An ``SecurityPolicy/open`` service ignores it.
+    /// The lowest role that may set the element, if clients can set it at all. The default is ``Role/control``. Setting
+    /// requires reading: a client below ``readers`` may not set the element either. An ``SecurityPolicy/open`` service
+    /// ignores it.
     @inlinable public final var writers: Role { fields.writers }
     /// How a person uses the element; a hint for user interfaces.
     @inlinable public final var kind: ElementKind { fields.kind }
     /// Whether values carry the time at which they were measured.
     @inlinable public final var timed: Bool { fields.timed }
 
-    /// A definition, checked.
+    /// Creates a definition and checks it.
     ///
     /// - Parameters:
-    ///   - readers: the least role that reads the element; see ``readers``.
-    ///   - writers: the least role that sets it; see ``writers``.
+    ///   - readers: the lowest role that may read the element; see ``readers``.
+    ///   - writers: the lowest role that may set it; see ``writers``.
     ///   - kind: how a person uses it: any kind for a bool, ``ElementKind/state`` for other types.
     ///   - timed: whether values carry the time at which they were measured.
     /// - Throws: ``WireError`` with the code ``WireError/Code/invalidDefinition``, naming the element and what is
@@ -182,7 +185,7 @@ public class ElementDefinition: @unchecked Sendable {
                 kind: kind, timed: timed))
     }
 
-    /// What is wrong with a definition, without a text: a device that gets its definitions from its program needs none.
+    /// What is wrong with a definition. The text is built lazily: embedded targets never show it.
     enum Problem {
         case identifier
         case nameLength(Int)
@@ -193,7 +196,7 @@ public class ElementDefinition: @unchecked Sendable {
         case access
         case kind(ElementKind)
 
-        /// The problem for a person.
+        /// The problem as a message for the user.
         var text: String {
             switch self {
             case .identifier: "the identifier is out of range; give one from 0 to 127 (negative ones are the system's)"
@@ -209,7 +212,7 @@ public class ElementDefinition: @unchecked Sendable {
         }
     }
 
-    /// The first thing that is wrong with a definition.
+    /// Returns the first problem of a definition, or `nil` if it is valid.
     static func problem(
         _ id: Int, _ name: String, type: ElementType, unit: String, range: ClosedRange<Double>?, step: Double?,
         access: Access
@@ -224,14 +227,14 @@ public class ElementDefinition: @unchecked Sendable {
         return access.isDisjoint(with: .readWrite) ? .access : nil
     }
 
-    /// The fields of a definition in a program's text. A wrong one stops the program.
+    /// The fields of a definition in source code. An invalid definition stops the program.
     static func checkedFields(
         _ id: Int, _ name: String, type: ElementType, transport: Transport, unit: String, range: ClosedRange<Double>?,
         step: Double?, choices: ChoiceTable?, access: Access, latest: Bool
     ) -> Fields {
         if let problem = problem(id, name, type: type, unit: unit, range: range, step: step, access: access) {
             #if hasFeature(Embedded)
-            // Nobody would read the message.
+            // A device does not show the message, so it is left out.
             _ = problem
             fatalError("an element's definition is invalid")
             #else
@@ -247,7 +250,7 @@ public class ElementDefinition: @unchecked Sendable {
         WireError(.invalidDefinition, "element '\(name.excerpt)' (\(id)): \(problem)")
     }
 
-    /// A definition with fields that have been checked.
+    /// Creates a definition with fields that have been checked.
     init(fields: Fields) { self.fields = fields }
 
     /// The definition itself: an ``Element`` without the type of its values.
@@ -267,8 +270,8 @@ extension ElementDefinition {
     /// choices.
     package func allowsChoice(_ bytes: UnsafeRawBufferPointer) -> Bool { fields.choices?.contains(bytes) ?? true }
 
-    /// The same for a value that `write` writes to a buffer, and then says how many bytes. A wrong number is not refused
-    /// here: sending says so.
+    /// Whether a value is one of the choices. `write` writes the value to a buffer and returns the number of bytes
+    /// written. A wrong number returns true: sending reports it.
     @usableFromInline
     func isChoice(_ byteCount: Int, _ write: (UnsafeMutableRawBufferPointer) -> Int) -> Bool {
         guard byteCount <= ChoiceTable.maximumValueByteCount else { return false }
@@ -295,7 +298,7 @@ extension ElementDefinition.Limits: Hashable {
 }
 
 extension ElementDefinition: Hashable {
-    /// Whether both define the same.
+    /// Whether both definitions are equal.
     public static func == (a: ElementDefinition, b: ElementDefinition) -> Bool { a === b || a.fields == b.fields }
 
     /// Hashes everything that is defined.

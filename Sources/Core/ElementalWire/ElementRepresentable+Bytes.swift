@@ -7,7 +7,7 @@ import struct Foundation.Data
 extension Bool: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .bool }
 
-    /// One byte, 0 or 1; any other byte is not a truth value.
+    /// Reads one byte, 0 or 1; `nil` for any other byte.
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count == 1, bytes[0] <= 1 else { return nil }
@@ -32,7 +32,7 @@ extension String: ElementRepresentable, ValueType {
     public static var elementType: ElementType { .string }
     package static var byteCount: Int? { nil }
 
-    /// UTF-8 text; bytes that are not valid UTF-8 are not a string.
+    /// Reads UTF-8 text; `nil` if the bytes are not valid UTF-8.
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard let text = String(validating: bytes, as: UTF8.self) else { return nil }

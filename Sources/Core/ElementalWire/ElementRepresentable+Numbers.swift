@@ -151,7 +151,7 @@ extension Double: ElementRepresentable, ValueType {
 }
 
 extension SIMD where Scalar == Float {
-    /// A vector's scalars lie one after the other, first to last, as little-endian binary32.
+    /// Reads scalars that follow one another, first to last, as little-endian binary32.
     @inlinable
     init?(packedFloats bytes: UnsafeRawBufferPointer) {
         guard bytes.count == Self.scalarCount * 4 else { return nil }
@@ -195,7 +195,7 @@ extension SIMD2: ElementRepresentable, ValueType, TextualValue where Scalar == F
 
 extension SIMD3: ElementRepresentable, ValueType, TextualValue where Scalar == Float {
     public static var elementType: ElementType { .float3 }
-    // Not its size in memory, which is that of four.
+    // Not the size in memory, which is that of four floats.
     package static var byteCount: Int? { 12 }
     @inlinable
     public init?(wireBytes bytes: UnsafeRawBufferPointer) { self.init(packedFloats: bytes) }

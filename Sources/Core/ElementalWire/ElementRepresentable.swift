@@ -24,14 +24,14 @@ public protocol ElementRepresentable: Sendable {
 
     /// Appends the value's wire form, exactly ``wireByteCount`` bytes, to `destination`, which has room for them.
     ///
-    /// Numbers, texts and data append themselves, whatever is before them:
+    /// Numbers, texts and data can append themselves at any offset:
     /// ```swift
     /// func writeWireBytes(to destination: inout OutputRawSpan) {
     ///     hour.writeWireBytes(to: &destination)
     ///     minute.writeWireBytes(to: &destination)
     /// }
     /// ```
-    /// More bytes stop the program before they are written. If there are fewer, sending throws.
+    /// Writing more bytes stops the program before they are written. After fewer bytes, sending throws.
     func writeWireBytes(to destination: inout OutputRawSpan)
 
     /// Writes the value's wire form to memory of ``wireByteCount`` bytes, unchecked.
@@ -45,8 +45,8 @@ public protocol ElementRepresentable: Sendable {
     /// The value as a number, to check it against a range; `nil` for types that are not numbers.
     var rangeValue: Double? { get }
 
-    /// Whether the value, or each component of a vector, is within a range. NaN is in none. The default asks
-    /// ``rangeValue``, and is true where that is `nil`.
+    /// Whether the value, or each component of a vector, is within a range. NaN is in no range. The default compares
+    /// ``rangeValue``, and is true if that is `nil`.
     func isWithin(_ range: ClosedRange<Double>) -> Bool
 
     /// The value as the untyped ``ElementValue``.
@@ -110,7 +110,7 @@ extension Int: ElementRepresentable {
 extension ElementRepresentable {
     /// Writes the value's wire form to the buffer, which has ``wireByteCount`` bytes. More bytes stop the program.
     ///
-    /// - Returns: how many bytes were written. If the type is the user's, they may be too few.
+    /// - Returns: the number of bytes written. A type defined by the program may write too few.
     @inlinable
     @inline(__always)
     package func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -119,7 +119,7 @@ extension ElementRepresentable {
         return destination.finalize(for: buffer)
     }
 
-    /// Appends what `body` writes, at whatever alignment. Inlined, so that what remains of a number is its store.
+    /// Appends the bytes that `body` writes, at any alignment. Inlined, so that only the store of a number remains.
     @inlinable
     @inline(__always)
     package func write(
@@ -143,7 +143,7 @@ extension ElementRepresentable {
 }
 
 extension ElementValue {
-    /// The same for a value whose type is known only at run time.
+    /// Writes the wire form of a value whose type is known only at run time. The buffer has ``wireByteCount`` bytes.
     package func write(to buffer: UnsafeMutableRawBufferPointer) -> Int {
         visit(WritingVisitor(destination: buffer))
         return buffer.count
@@ -168,16 +168,16 @@ extension ElementValue {
     #endif
 }
 
-// MARK: The form with pointers, for one version
+// MARK: Deprecated methods with pointers, kept for one version
 
 extension ElementRepresentable {
-    /// Calls the form with a pointer.
+    /// Calls the deprecated method with a pointer.
     @available(*, deprecated, message: "implement writeWireBytes(to: inout OutputRawSpan)")
     public func writeWireBytes(to destination: inout OutputRawSpan) {
         write(wireByteCount, to: &destination) { writeWireBytes(to: $0) }
     }
 
-    /// Calls the form with a span.
+    /// Calls the method with a span.
     @available(*, deprecated, message: "use writeWireBytes(to: inout OutputRawSpan)")
     public func writeWireBytes(to destination: UnsafeMutableRawPointer) {
         _ = write(to: UnsafeMutableRawBufferPointer(start: destination, count: wireByteCount))
@@ -198,11 +198,11 @@ extension ElementValue {
 public struct ReceivedBytes {
     /// The bytes, valid only during the call.
     public let bytes: UnsafeRawBufferPointer
-    /// Whether the value came in a datagram: its sender does not slow down while nobody reads.
+    /// Whether the value arrived in a datagram: its sender does not slow down for a slow receiver.
     public let isDatagram: Bool
     private let kept: UnsafePointer<Data>?
 
-    /// The same bytes if they can be stored without a copy, as for a long value; otherwise `nil`.
+    /// The same bytes in a form that can be stored without a copy, for a long value; otherwise `nil`.
     public var long: Data? { kept?.pointee }
 
     /// Whether ``long`` has a value.

@@ -4,7 +4,7 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// The type of an element's value, as both ends must agree on it.
+/// The type of an element's values, on which both ends must agree.
 ///
 /// The raw value is the type's code in a catalogue (the module Elemental's page "The wire"); the wire envelope itself
 /// carries no type.
@@ -44,8 +44,8 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Sixteen floats, 64 bytes.
     case float4x4 = 17
 
-    /// Hands the visitor the type's row of the table of value types: its name and the Swift type that stands for it,
-    /// which knows the rest (``ValueType``).
+    /// Calls the visitor with the type's row in this table of value types: its name and the Swift type that stands for
+    /// it, a ``ValueType`` with all other properties.
     @inline(__always)
     package func visit<Visitor: ElementTypeVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch self {
@@ -72,7 +72,7 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// The number of bytes that every value of the type takes, or `nil` where the length varies.
     public var fixedByteCount: Int? { visit(ByteCountVisitor()) }
 
-    /// Whether a range and a step mean something for the type: the integers, `float` and `double`.
+    /// Whether the type allows a range and a step: the integers, `float` and `double`.
     public var isNumeric: Bool { visit(NumericVisitor()) }
 
     /// Whether the values are vectors, which may have a range for each component: `float2`, `float3` and `float4`.
@@ -81,7 +81,7 @@ public enum ElementType: UInt8, Sendable, Hashable, CaseIterable {
     /// Whether the values are whole numbers.
     public var isInteger: Bool { visit(IntegerVisitor()) }
 
-    /// Whether the values of an element can be listed as its choices: those of the integers and `string`.
+    /// Whether the type allows choices: the integers and `string`.
     public var takesChoices: Bool { isInteger || self == .string }
 
     /// The type's name, as the command line spells it: `int8` … `uint64`, `float`, `double`, `string`, `data`,
@@ -100,7 +100,7 @@ extension ElementType: CustomStringConvertible {
     public var description: String { name }
 }
 
-/// Does something with a value type in its Swift type, at no cost at run time: the compiler makes one copy for each.
+/// An operation on a value type's Swift type, at no cost at run time: the compiler makes one copy for each type.
 package protocol ElementTypeVisitor {
     associatedtype Result
     func visit<Value: ValueType>(_ name: String, _: Value.Type) -> Result

@@ -7,14 +7,14 @@ extension ElementValue: CustomStringConvertible {
     /// The value as formats like JSON have it.
     package var plainForm: PlainForm { visit(PlainVisitor()) }
 
-    /// Reads a value of `type` from text, as a person types it.
+    /// Parses a value of `type` from user input.
     ///
-    /// Integers may be given in decimal or as `0x` and hexadecimal digits; `float` and `double` take these, fractions,
-    /// exponents, and the words `nan`, `inf` and `-inf`; `bool` takes true/false, yes/no, on/off and 1/0; vectors take
-    /// numbers joined by commas; `data` takes pairs of hexadecimal digits. Blanks around a number or word do not count;
-    /// blanks within one are an error. A `string` is taken as it is.
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted, also for
-    ///   a number that is out of the type's range.
+    /// Integers may be given in decimal or as `0x` and hexadecimal digits; `float` and `double` also accept fractions,
+    /// exponents, and the words `nan`, `inf` and `-inf`; `bool` accepts true/false, yes/no, on/off and 1/0; vectors are
+    /// numbers joined by commas; `data` is pairs of hexadecimal digits. Blanks around a number or word are ignored;
+    /// blanks within one are an error. A `string` is accepted as it is.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and the expected input, also for a number
+    ///   that is out of the type's range.
     public init(text: String, type: ElementType) throws(WireError) {
         let read = type.visit(TypedVisitor(text: text))
         guard let value = read.value else {
@@ -23,11 +23,12 @@ extension ElementValue: CustomStringConvertible {
         self = value
     }
 
-    /// Reads a value of the element from text, as a person types it: where the element has choices the name of one, or
-    /// a number. A name is matched without regard to upper and lower case where that leaves no doubt.
+    /// Parses a value of the element from user input: the name of a choice if the element has choices, or a value of
+    /// the element's type.
     ///
-    /// A number is taken as it is, also where it is none of the choices.
-    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and what would have been accepted.
+    /// A name matches exactly, or else without regard to case; then the first match counts. A number is accepted even
+    /// if it is none of the choices.
+    /// - Throws: ``WireError`` with the code ``WireError/Code/invalidText`` and the expected input.
     public init(text: String, of element: ElementDefinition) throws(WireError) {
         guard let table = element.fields.choices else {
             try self.init(text: text, type: element.type)
@@ -58,7 +59,7 @@ extension ElementValue: CustomStringConvertible {
 }
 
 extension ElementType {
-    /// A bound or step in the shortest decimal that stands for a value of the type: 0.05 of a float, not
+    /// A bound or step in the shortest decimal that stands for a value of the type: 0.05 for a float, not
     /// 0.05000000074505806, and whole numbers without a fraction.
     package func text(of number: Double) -> String {
         if let whole = Int64(exactly: number) { return String(whole) }
@@ -68,18 +69,18 @@ extension ElementType {
 }
 
 extension ElementDefinition {
-    /// The range in words; `nil` if there is none.
+    /// The range as text, such as `0...1`; `nil` if there is none.
     package var rangeText: String? {
         range.map { "\(type.text(of: $0.lowerBound))...\(type.text(of: $0.upperBound))" }
     }
 
-    /// The value as a person reads it: the name of the choice that it is, or as text that ``ElementValue`` reads back.
+    /// The value as text for the user: the name of its choice, or text that ``ElementValue`` can parse.
     public func text(of value: ElementValue) -> String { choice(value)?.name ?? value.description }
 
-    /// The choice that the value is, or `nil`.
+    /// The choice with this value, or `nil`.
     public func choice(_ value: ElementValue) -> ElementChoice? { choices.first { $0.value == value } }
 
-    /// The choices for a message, the first of many.
+    /// The choices for a message, at most the first 20.
     package var choicesText: String {
         let shown = 20
         let texts = choices.prefix(shown).map { choice in

@@ -4,29 +4,46 @@ public import struct FoundationEssentials.Data
 public import struct Foundation.Data
 #endif
 
-/// A value whose type is known at run time only: the one untyped door of the framework.
+/// A value whose type is known only at run time: the framework's only untyped value.
 ///
 /// The command line and bridges use it; programs that share an ``ElementCatalogue`` use typed elements instead.
 public enum ElementValue: Sendable, Hashable {
+    /// A value of type ``ElementType/int8``.
     case int8(Int8)
+    /// A value of type ``ElementType/uint8``.
     case uint8(UInt8)
+    /// A value of type ``ElementType/int16``.
     case int16(Int16)
+    /// A value of type ``ElementType/uint16``.
     case uint16(UInt16)
+    /// A value of type ``ElementType/int32``.
     case int32(Int32)
+    /// A value of type ``ElementType/uint32``.
     case uint32(UInt32)
+    /// A value of type ``ElementType/int64``.
     case int64(Int64)
+    /// A value of type ``ElementType/uint64``.
     case uint64(UInt64)
+    /// A value of type ``ElementType/float``.
     case float(Float)
+    /// A value of type ``ElementType/double``.
     case double(Double)
+    /// A value of type ``ElementType/string``.
     case string(String)
+    /// A value of type ``ElementType/data``.
     case data(Data)
+    /// A value of type ``ElementType/bool``.
     case bool(Bool)
+    /// A value of type ``ElementType/float2``.
     case float2(Vector2)
+    /// A value of type ``ElementType/float3``.
     case float3(Vector3)
+    /// A value of type ``ElementType/float4``.
     case float4(Vector4)
+    /// A value of type ``ElementType/float4x4``.
     case float4x4(Matrix4x4)
 
-    /// Hands the value to the visitor as the Swift type that stands for its wire type.
+    /// Calls the visitor with the value as the Swift type that stands for its wire type.
     package func visit<Visitor: ElementValueVisitor>(_ visitor: Visitor) -> Visitor.Result {
         switch self {
         case .int8(let value): visitor.visit(value)
@@ -64,7 +81,7 @@ public enum ElementValue: Sendable, Hashable {
         self = value
     }
 
-    /// The value of `type` that came, or `nil` if no value of the type has that form.
+    /// The received value of `type`, or `nil` if no value of the type has that form.
     @inlinable
     public init?(received: ReceivedBytes, type: ElementType) {
         if type == .data, let long = received.long {

@@ -14,7 +14,7 @@ public enum Envelope {
     /// The longest value that an envelope can announce, in bytes: the length has 32 bits.
     @inlinable public static var maximumValueByteCount: Int { Int(clamping: UInt32.max) }
 
-    /// The longest value that is sent in one envelope to a peer that takes pieces, in bytes.
+    /// The longest value that is sent in one envelope to a peer that accepts pieces, in bytes.
     package static let wholeByteCount = 128 * 1024
 
     /// Writes the 5 bytes that precede a value in a stream.
@@ -80,8 +80,8 @@ public enum DatagramDecoder {
 
 /// Splits a TCP stream into frames, however the network fragments it.
 ///
-/// It has no socket and no thread. A frame that lies whole in the bytes given is passed on without a copy; only one
-/// that is split between reads is stored, as much of it as the receiver wants to keep. Memory grows with the bytes that
+/// It has no socket and no thread. A frame that is complete in the given bytes is passed on without a copy. A frame
+/// that is split between reads is stored, as far as the receiver wants to keep it. Memory grows with the bytes that
 /// have arrived, never with what a header announces.
 public struct StreamDecoder: ~Copyable {
     /// The next step that the receiver of a frame wants.
@@ -100,7 +100,7 @@ public struct StreamDecoder: ~Copyable {
     @usableFromInline var header: (UInt64, count: Int) = (0, 0)
     /// How many bytes of the incomplete frame's value have arrived, stored or not.
     private var arrivedByteCount = 0
-    /// How many of its first bytes are stored, once that is decided.
+    /// How many of its first bytes to store; `nil` until the receiver has decided.
     private var keptByteCount: Int?
     /// Whether the incomplete frame is dropped as it arrives and not passed on.
     private var isLeftOut = false
@@ -220,7 +220,7 @@ public struct StreamDecoder: ~Copyable {
         return value.handOver { body(frame.id, $0) } == .stop ? nil : cursor
     }
 
-    /// Whether the frame is a system element, whose length is allowed whatever the limit for values.
+    /// Whether the frame is a system element, whose length may exceed the limit for values.
     @usableFromInline
     func isSystemFrame(_ header: UnsafeRawPointer, _ length: Int) -> Bool {
         header.load(as: Int8.self) < 0 && length <= SystemElement.maximumFrameByteCount

@@ -3,12 +3,12 @@
 struct GatheredBytes: ~Copyable {
     private var bytes: [UInt8] = []
 
-    /// The least memory allocated, so that single bytes from a serial line do not make it grow byte by byte.
+    /// The minimum allocation, so that single bytes from a serial line do not grow the memory byte by byte.
     private static let firstCapacity = 64
 
     var count: Int { bytes.count }
 
-    /// Adds bytes of a value that will have `length`.
+    /// Adds `size` bytes of a value whose whole length is `length`.
     mutating func append(_ more: UnsafeRawPointer, _ size: Int, of length: Int) {
         guard size > 0 else { return }
         if count + size > bytes.capacity {

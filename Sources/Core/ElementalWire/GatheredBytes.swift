@@ -15,8 +15,8 @@ import Darwin
 /// Collects a value that arrives in parts. Memory grows with the bytes that have arrived; the memory of a long value is
 /// passed to the receiver when the value is complete.
 ///
-/// Gathering in a `Data` takes longer: twice as long for a number in two parts, 7 times for 1,000 bytes in two parts, 12 %
-/// for 1 MiB in 16.
+/// Gathering in a `Data` takes longer: twice as long for a number in two parts, 7 times as long for 1,000 bytes in two
+/// parts, 12 % longer for 1 MiB in 16 parts.
 struct GatheredBytes: ~Copyable {
     private(set) var count = 0
     private var memory: UnsafeMutableRawPointer?
@@ -24,14 +24,14 @@ struct GatheredBytes: ~Copyable {
 
     /// A value of at least this many bytes is passed on with its memory.
     private static let longByteCount = 16 * 1024
-    /// The most memory allocated because a header announces a value, before its bytes have arrived.
+    /// The maximum allocation for a value that a header announces, before its bytes have arrived.
     private static let firstCapacity = 64 * 1024
 
     init() {}
 
     deinit { free(memory) }
 
-    /// Adds bytes of a value that will have `length`.
+    /// Adds `size` bytes of a value whose whole length is `length`.
     mutating func append(_ bytes: UnsafeRawPointer, _ size: Int, of length: Int) {
         guard size > 0 else { return }
         if count + size > capacity {

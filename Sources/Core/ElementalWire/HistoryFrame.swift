@@ -1,16 +1,16 @@
 #if !hasFeature(Embedded)
-/// A place in the history of an element: behind one of its values.
+/// A position in an element's history: directly after one of its values.
 ///
-/// It belongs to one life of the history, which ends with the service's program. The text is for keeping it.
+/// A position belongs to one life of the history, which ends with the service's program. Store it as its text.
 public struct HistoryPosition: Sendable, Hashable, LosslessStringConvertible {
-    /// The bytes of ``description``'s pairs of digits.
+    /// The number of bytes that ``description`` writes as pairs of digits.
     static let byteCount = 32
 
     /// 128 random bits.
     package var life: HistoryLife
-    /// The value's number in that life, from 1; 0 for the place in front of all.
+    /// The value's number, from 1; 0 for the position before all values.
     package var number: UInt64
-    /// The value's check, see ``check(_:)``; 0 if that is not known.
+    /// The value's check, see ``check(_:)``; 0 if unknown.
     package var check: UInt64
 
     package init(life: HistoryLife, number: UInt64, check: UInt64) {
@@ -49,20 +49,20 @@ public struct HistoryPosition: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension HistoryPosition {
-    /// The check of a value: the FNV-1a hash of 64 bits of its bytes. It is no secret: it tells a restored backup from what that
-    /// was a backup of.
+    /// The check of a value: the 64-bit FNV-1a hash of its bytes. It is not a secret. It distinguishes a restored
+    /// backup from the original history.
     package static func check(_ value: UnsafeRawBufferPointer) -> UInt64 {
         value.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 }
 
-/// Values of an element's history that are missing: dropped as the limits say, lost with the service's program, or too
-/// long to be kept.
+/// Values of an element's history that are missing: dropped because of the limits, lost with the service's program, or
+/// too long to be kept.
 public struct HistoryGap: Sendable, Hashable {
-    /// How many; `nil` if that is not known.
+    /// The number of missing values; `nil` if unknown.
     public let count: UInt64?
-    /// The maximum; `nil` if that is not known either: the position is not of this history, or the service was killed while it
-    /// could not write its files.
+    /// The maximum number of missing values; `nil` if that is unknown too: the position is not of this history, or the
+    /// service was killed while it could not write its files.
     public let maximumCount: UInt64?
 
     package init(count: UInt64?, maximumCount: UInt64?) {
@@ -71,7 +71,7 @@ public struct HistoryGap: Sendable, Hashable {
 }
 
 extension HistoryGap {
-    /// As an answer has it: both 0 if nothing is missing, all bits set for a number that is not known.
+    /// Reads the counts of an answer: both 0 if nothing is missing, all bits set for an unknown number.
     init?(_ count: UInt64, _ maximumCount: UInt64) {
         if count == 0, maximumCount == 0 { return nil }
         self.init(count: count == .max ? nil : count, maximumCount: maximumCount == .max ? nil : maximumCount)
@@ -83,7 +83,7 @@ package struct HistoryLife: Sendable, Hashable {
     package let first: UInt64
     package let second: UInt64
 
-    /// A new one.
+    /// Creates a random identifier.
     package init() { self.init(first: .random(in: .min ... .max), second: .random(in: .min ... .max)) }
 
     package init(first: UInt64, second: UInt64) { (self.first, self.second) = (first, second) }
@@ -94,31 +94,32 @@ package struct HistoryLife: Sendable, Hashable {
     }
 }
 
-/// Where the values begin that a client asks for.
+/// The start of the values that a client requests.
 package enum HistoryStart: Sendable, Hashable {
-    /// With the first one that was measured at this time, in microseconds of the service's clock, or later.
+    /// The first value measured at this time, in microseconds of the service's clock, or later.
     case time(Int64)
-    /// With this many of the newest values.
+    /// This many of the newest values.
     case newest(UInt32)
+    /// The values after this position.
     case position(HistoryPosition)
 }
 
 /// A client's request for values of the past, in the system element ``SystemElement/history``.
 ///
-/// `1 UInt8 · token UInt64 · element Int8 · flags UInt8 · form UInt8` and by the form:
-/// 1 `time Int64`, 2 `count UInt32`, 3 `life, 16 bytes · number UInt64 · check UInt64`.
+/// `1 UInt8 · token UInt64 · element Int8 · flags UInt8 · form UInt8`, then for form 1 `time Int64`, for 2 `count
+/// UInt32`, for 3 `life, 16 bytes · number UInt64 · check UInt64`.
 package struct HistoryRequest: Sendable, Hashable {
-    /// The most bytes of a request.
+    /// The maximum length of a request, in bytes.
     package static let maximumByteCount = 12 + HistoryPosition.byteCount
     static let kind: UInt8 = 1
 
-    /// Which the answer repeats.
+    /// Identifies the request; the answer repeats it.
     package var token: UInt64
     package var element: Int8
     package var start: HistoryStart
     /// Bit 0 of the flags: if there is no value yet, the service answers with the next one.
     package var waits: Bool
-    /// Bit 1 of the flags: cancels the request of this token. Neither is answered.
+    /// Bit 1 of the flags: cancels the request with this token. Neither request is answered.
     package var isCancelled: Bool
 
     package init(token: UInt64, element: Int8, from start: HistoryStart, waits: Bool, isCancelled: Bool = false) {
@@ -126,7 +127,7 @@ package struct HistoryRequest: Sendable, Hashable {
         self.isCancelled = isCancelled
     }
 
-    /// Reads a frame's value; `nil` if the bytes are none.
+    /// Reads a frame's value; `nil` if the bytes are malformed.
     package init?(wireBytes bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard reader.uint8() == Self.kind, let token = reader.uint64(), let element = reader.uint8(), element < 0x80,
@@ -162,10 +163,10 @@ package struct HistoryRequest: Sendable, Hashable {
     }
 }
 
-/// A service's answer.
+/// A service's answer to a ``HistoryRequest``.
 ///
-/// `2 UInt8 · token UInt64 · life, 16 bytes · first UInt64 · next UInt64 · check UInt64 · missing UInt64 · most missing UInt64`, then per
-/// value `time Int64 · length UInt32 · bytes`; or `3 UInt8 · token UInt64 · reason UInt8`.
+/// `2 UInt8 · token UInt64 · life, 16 bytes · first UInt64 · next UInt64 · check UInt64 · missing UInt64 · maximum
+/// missing UInt64`, then per value `time Int64 · length UInt32 · bytes`; or `3 UInt8 · token UInt64 · reason UInt8`.
 package struct HistoryAnswer: Sendable {
     package enum Refusal: UInt8, Sendable {
         /// The element has no history, or the client may not read it.
@@ -180,12 +181,13 @@ package struct HistoryAnswer: Sendable {
     package static let headerByteCount = 65
     /// The bytes before a value.
     package static let valueHeaderByteCount = 12
-    /// The most bytes: those of a single value, or of several that have ``fullByteCount``.
+    /// The maximum length of an answer, in bytes: with one value of the maximum length, or with values of
+    /// ``fullByteCount`` bytes.
     package static let maximumByteCount =
         headerByteCount + valueHeaderByteCount + max(HistoryLimits.maximumValueByteCount, fullByteCount)
-    /// An answer with values of so many bytes takes no more.
+    /// The maximum size of several values in an answer, with their headers. A single value may be larger.
     package static let fullByteCount = 4096
-    /// The time of a value that was kept before the machine was started, if it is not known when that was.
+    /// The time of a value that was kept before the machine was started, if its time is unknown.
     package static let unknownTime = Int64.min
 
     package var token: UInt64
@@ -193,13 +195,13 @@ package struct HistoryAnswer: Sendable {
     package var life: HistoryLife
     /// The number of the answer's first value; ``next`` if it has none.
     package var first: UInt64
-    /// The number of the next value that comes.
+    /// The number that the next value will get.
     package var next: UInt64
-    /// Without values the check of the newest value, if that is kept; otherwise 0.
+    /// In an answer without values: the check of the newest value, if that is kept. Otherwise 0.
     package var check: UInt64 = 0
-    /// What is missing between what was asked for and the first value.
+    /// The values that are missing between the requested start and the first value.
     package var gap: HistoryGap?
-    /// The values, each behind its header.
+    /// The values, each preceded by its header.
     package var values: [UInt8]
 
     package init(token: UInt64, life: HistoryLife, first: UInt64, next: UInt64, values: [UInt8]) {
@@ -210,7 +212,7 @@ package struct HistoryAnswer: Sendable {
         self.values = values
     }
 
-    /// Reads a frame's value; `nil` if the bytes are none.
+    /// Reads a frame's value; `nil` if the bytes are malformed.
     package init?(wireBytes bytes: UnsafeRawBufferPointer) {
         var reader = ByteReader(bytes)
         guard let kind = reader.uint8(), let token = reader.uint64() else { return nil }

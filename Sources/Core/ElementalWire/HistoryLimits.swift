@@ -13,9 +13,9 @@ public struct HistoryLimits: Sendable, Hashable {
     /// The maximum memory, in bytes: a value takes its own length and 16 bytes.
     public let byteCount: Int
 
-    /// Limits of 16 MiB, and of what else is given.
+    /// Creates limits, by default 16 MiB of memory and no maximum count or age.
     ///
-    /// - Precondition: each is from 1 to 2^32 - 1.
+    /// - Precondition: each limit is from 1 to 2^32 - 1.
     public init(count: Int? = nil, seconds: Int? = nil, byteCount: Int = 16 << 20) {
         let allowed = 1...Int(UInt32.max)
         precondition(
@@ -28,7 +28,7 @@ public struct HistoryLimits: Sendable, Hashable {
 extension HistoryLimits {
     static let wireByteCount: UInt8 = 12
 
-    /// As a catalogue has them, 0 for no limit.
+    /// Reads the limits of a catalogue, in which 0 means no limit.
     init?(_ reader: inout ByteReader) {
         guard let count = reader.uint32(), let seconds = reader.uint32(), let byteCount = reader.uint32(), byteCount > 0
         else { return nil }
@@ -40,17 +40,17 @@ extension HistoryLimits {
 }
 
 extension ElementDefinition {
-    /// How many values the service keeps; `nil` if none but the newest.
+    /// How many values the service keeps; `nil` if it keeps only the newest.
     public final var history: HistoryLimits? { fields.history }
 
-    /// The same element with values that the service keeps.
+    /// Returns the same element with a history of these limits; with `nil`, without a history.
     public final func withHistory(_ limits: HistoryLimits?) -> ElementDefinition {
         var fields = fields
         fields.history = limits
         return ElementDefinition(fields: fields)
     }
 
-    /// The same element with values that carry their times, and that the service keeps.
+    /// Returns the same element with timed values and a history of these limits.
     package final func withTimesAndHistory(_ limits: HistoryLimits) -> ElementDefinition {
         var fields = fields
         fields.timed = true

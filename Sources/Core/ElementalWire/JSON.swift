@@ -21,7 +21,7 @@ public struct JSON<Value: Codable & Sendable>: Sendable {
 
     /// Encodes `value` at once, so that sending cannot fail later.
     ///
-    /// - Throws: what the value's `encode(to:)` or `JSONEncoder` throws.
+    /// - Throws: any error of the value's `encode(to:)` or of `JSONEncoder`.
     public init(_ value: Value) throws {
         self.value = value
         text = try JSONEncoder().encode(value)

@@ -1,6 +1,6 @@
-/// The positions of a catalogue's elements by name.
+/// The positions of a catalogue's elements, or of an element's choices, by name.
 ///
-/// A name is matched exactly, or else case-insensitively, in which case the first match counts.
+/// A name is matched exactly, or else case-insensitively; then the first match counts.
 struct NameIndex: Sendable {
     #if hasFeature(Embedded)
     // A linear search that compares bytes: Unicode's rules for hashing and comparing need tables that are larger than a
@@ -16,7 +16,7 @@ struct NameIndex: Sendable {
         return nil
     }
 
-    /// The position of the element with that name, or `nil`.
+    /// The position with that name, or `nil`.
     subscript(name: String) -> Int? {
         names.firstIndex { $0.hasBytes(of: name) }
             ?? names.firstIndex { $0.utf8.elementsEqual(name.utf8) { Self.lowered($0) == Self.lowered($1) } }
@@ -41,7 +41,7 @@ struct NameIndex: Sendable {
         return nil
     }
 
-    /// The position of the element with that name, or `nil`.
+    /// The position with that name, or `nil`.
     subscript(name: String) -> Int? { positions[name] ?? foldedPositions[name.lowercased()] }
     #endif
 }

@@ -9,10 +9,10 @@ public enum Role: String, Sendable, Hashable, CaseIterable, Comparable {
     case observe
     /// Read and set.
     case control
-    /// Also open a pairing window, and revoke what was granted.
+    /// Also open a pairing window, and revoke granted roles.
     case admin
 
-    /// The roles that a service can grant to a paired client, the least first.
+    /// The roles that a service can grant to a paired client, the lowest first.
     public static var granted: [Role] { [.observe, .control, .admin] }
 
     /// The role as a byte: 0 for ``plain`` to 3 for ``admin``.

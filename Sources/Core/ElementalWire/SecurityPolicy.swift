@@ -36,7 +36,7 @@ public enum SecurityPolicy: String, Sendable, Hashable, CaseIterable {
     package func access(of role: Role, to element: ElementDefinition) -> Access {
         if self == .open { return element.access }
         guard admits(role), role >= element.readers else { return [] }
-        // A client that is not paired reads only, whatever the element says.
+        // A client that is not paired may only read, whatever the element's roles are.
         let mayWrite = role > .plain && role >= element.writers
         return mayWrite ? element.access : element.access.intersection(.read)
     }

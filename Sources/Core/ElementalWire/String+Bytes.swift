@@ -1,8 +1,8 @@
 extension String {
     /// Calls `body` with the text's UTF-8.
     ///
-    /// On a device this is all that is needed of a text: its views would bring what texts of other encodings need, which is
-    /// larger than a device's whole program.
+    /// A device uses only this to read a text: the views of `String` would link the code for texts of other encodings,
+    /// which is larger than a device's whole program.
     package func withBytes(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         #if hasFeature(Embedded)
         lend(body)
@@ -16,7 +16,7 @@ extension String {
     /// Not optimized, because the optimizer makes a copy of it for each body, of some 300 bytes.
     @_optimize(none)
     private func lend(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        // Embedded Swift has no texts of other encodings, which alone have no storage of this kind.
+        // The storage is always available: only texts of other encodings lack it, and Embedded Swift has none of these.
         utf8.withContiguousStorageIfAvailable(body)
     }
     #endif

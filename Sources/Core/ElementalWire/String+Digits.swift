@@ -7,16 +7,16 @@ extension Substring {
         return self[first..<utf8.index(after: last)]
     }
 
-    /// Takes the ASCII text away from the beginning if it is there.
+    /// Removes the ASCII prefix, if the text begins with it.
     ///
-    /// - Returns: whether it was there.
+    /// - Returns: whether the text began with it.
     mutating func dropPrefix(_ prefix: String) -> Bool {
         guard utf8.starts(with: prefix.utf8) else { return false }
         self = self[utf8.index(startIndex, offsetBy: prefix.utf8.count)...]
         return true
     }
 
-    /// The bytes that pairs of hexadecimal digits in ASCII stand for; `nil` if it is anything else.
+    /// The bytes that the text's pairs of hexadecimal digits encode; `nil` for any other text.
     package var hexadecimalBytes: [UInt8]? {
         var text = self
         return text.withUTF8 { digits -> [UInt8]? in

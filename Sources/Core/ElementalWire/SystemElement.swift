@@ -1,7 +1,8 @@
 /// The elements below 0, which the framework itself uses.
 ///
 /// The first three are those of the older ElementalController. The others are extensions, sent only to a peer that has
-/// said hello, except for the client's own hello. The documentation's page on the wire lists the bytes of each.
+/// sent its hello. The exceptions are the client's own hello and, inside TLS, ``admission`` and ``datagramSecret``. The
+/// documentation's page on the wire lists the bytes of each.
 package enum SystemElement: Int8, Sendable, CaseIterable {
     /// Service to client, first frame after accept: the client's UDP identifier, UInt8; 0 when none is left.
     case udpIdentifier = -1
@@ -22,28 +23,29 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
     /// To the sender of pieces: how many of their bytes have been received since the connection began, UInt32, wraps
     /// around.
     case piecesTaken = -9
-    /// Service to client that requested it: a value of the client's was refused. See ``ValueRefusal``.
+    /// Service to client that requested it: one of the client's values was refused. See ``ValueRefusal``.
     case refused = -11
-    /// Either way, only inside TLS and only before -1: who is there, what it may do, and pairing. Nothing of it reaches
-    /// a session, in which it is an unexpected element. -12 is left out: sealed datagrams begin with that byte.
+    /// Either way, only inside TLS and only before -1: identity, permissions and pairing. It never reaches a session,
+    /// which treats it as an unexpected element. -12 is not used, because sealed datagrams begin with that byte.
     case admission = -13
-    /// Either way, once, only inside TLS: this end's part of the keys of sealed datagrams, an epoch, UInt8, and 32 random
-    /// bytes. A client sends it before its hello, a service before it answers that.
+    /// Either way, once, only inside TLS: this end's part of the keys of sealed datagrams, an epoch, UInt8, and 32
+    /// random bytes. A client sends it before its hello, a service before its answer to the hello.
     case datagramSecret = -14
     /// Either way, over TCP, to a peer that announces it: times of both ends' clocks. See ``ClockFrame``.
     case clock = -16
-    /// Either way, over TCP or UDP, to a peer that announces it: a value and when it was measured. See ``TimedValue``.
+    /// Either way, over TCP or UDP, to a peer that announces it: a value and its time of measurement. See
+    /// ``TimedValue``.
     case timedValue = -17
     /// Over TCP, to a peer that announces it: a client's request for values of the past, and the service's answer. See
     /// ``HistoryRequest`` and ``HistoryAnswer``.
     case history = -18
 
-    /// Those that may be sent in datagrams.
+    /// The system elements that may be sent in datagrams.
     package static let ofDatagrams = [ping.rawValue, pong.rawValue, timedValue.rawValue]
 
-    /// The bytes of a datagram secret.
+    /// The length of a datagram secret, in bytes.
     package static let datagramSecretByteCount = 33
-    /// The most bytes of a ping.
+    /// The maximum length of a ping, in bytes.
     package static let maximumPingByteCount = 1024
     /// The longest device name, in UTF-8 bytes. A longer one is truncated.
     package static let maximumNameByteCount = 1024
@@ -58,10 +60,11 @@ package enum SystemElement: Int8, Sendable, CaseIterable {
     /// The longest value that the frame of a system element may announce even if the limit for values is lower.
     package static let maximumFrameByteCount = maximumCatalogueByteCount
 
-    /// How many bytes to store of a value that is announced with this length.
+    /// The number of bytes to store of a value with this announced length.
     ///
-    /// A long name or text is truncated, and of the hello of a later version the known part is enough. Nothing is
-    /// stored of any other value that is too long to be valid, except for a piece: enough to see that it is too long.
+    /// A long name or text is truncated, and of a longer hello of a later version only the known part is stored. Any
+    /// other value that is too long to be valid is not stored, except for a piece: enough of it is stored to detect
+    /// that it is too long.
     package func keptByteCount(of length: Int) -> Int {
         switch self {
         case .deviceName, .shutdown, .hello: min(length, Self.maximumNameByteCount)
@@ -93,11 +96,12 @@ extension Hello.Features {
     public static let pieces = Self(rawValue: 1 << 4)
     /// A client: requests an answer when its value is refused. A service: sends it.
     public static let refusals = Self(rawValue: 1 << 5)
-    /// A service: answers with the times of its clock. A client: asks for them.
+    /// A service: answers with the times of its clock. A client: requests them.
     public static let clock = Self(rawValue: 1 << 6)
-    /// Takes values with the time at which they were measured.
+    /// Accepts values with the time at which they were measured.
     public static let timedValues = Self(rawValue: 1 << 7)
-    /// A service: keeps values of elements that say so, and answers requests for them. A client: may ask.
+    /// A service: keeps values of elements with a history, and answers requests for them. A client: may send these
+    /// requests.
     public static let history = Self(rawValue: 1 << 8)
 
     /// The features that both a service and a client announce.

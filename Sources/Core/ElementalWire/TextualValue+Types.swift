@@ -11,7 +11,7 @@ extension TextualValue where Self: FixedWidthInteger {
         let isNegative = digits.dropPrefix("-")
         if !isNegative { _ = digits.dropPrefix("+") }
         let radix = digits.dropPrefix("0x") || digits.dropPrefix("0X") ? 16 : 10
-        // A sign counts before the prefix only; the integer's own initializer would take one behind it too.
+        // A sign is allowed only before the prefix; the integer's own initializer would also accept one after it.
         guard let first = digits.utf8.first, first != UInt8(ascii: "-"), first != UInt8(ascii: "+") else { return nil }
         self.init((isNegative ? "-" : "") + digits, radix: radix)
     }
@@ -21,8 +21,7 @@ extension TextualValue where Self: FixedWidthInteger {
 }
 
 extension TextualValue where Self: BinaryFloatingPoint & LosslessStringConvertible {
-    /// The types' own initializers make infinity of a number beyond their range, which would be another value than the
-    /// one that was typed.
+    /// Rejects a number beyond the type's range, which the type's own initializer would read as infinity.
     package init?(typed text: Substring) {
         let text = text.withoutBlanks
         switch text.utf8.count <= 9 ? text.lowercased() : "" {
@@ -30,7 +29,7 @@ extension TextualValue where Self: BinaryFloatingPoint & LosslessStringConvertib
         case "inf", "+inf", "infinity", "+infinity": self = .infinity
         case "-inf", "-infinity": self = -.infinity
         default:
-            // The initializers know more words, such as "nan(1)"; no number has an "n".
+            // The initializers accept more words, such as "nan(1)"; no number has an "n".
             let isWord = text.utf8.contains { $0 | 0x20 == UInt8(ascii: "n") }
             guard !isWord, let number = Self(String(text)), number.isFinite else { return nil }
             self = number
@@ -45,9 +44,9 @@ extension TextualValue where Self: BinaryFloatingPoint & LosslessStringConvertib
 extension Float {
     package var plainForm: PlainForm { .float(self) }
 
-    /// Numbers joined by commas, so many.
+    /// Parses `count` numbers joined by commas.
     fileprivate static func list(typed text: Substring, count: Int) -> [Float]? {
-        // No more parts than tell that there are too many.
+        // One part too many is enough to detect a longer list.
         let parts = text.split(separator: ",", maxSplits: count, omittingEmptySubsequences: false)
         guard parts.count == count else { return nil }
         var numbers: [Float] = []

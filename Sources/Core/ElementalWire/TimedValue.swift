@@ -1,21 +1,21 @@
 /// A value with the time at which it was measured, in the system element ``SystemElement/timedValue``.
 ///
-/// `element UInt8 · time Int64 · value`, little-endian. The time is in microseconds of the sender's clock, the one of
-/// ``ClockFrame``. With 128 added to the element no value follows here: the next one of the element over TCP has this
-/// time.
+/// `element UInt8 · time Int64 · value`, little-endian. The time is in microseconds of the sender's clock, as in
+/// ``ClockFrame``. If 128 is added to the element, the frame has no value: the time belongs to the element's next value
+/// over TCP.
 package struct TimedValue {
     /// Bytes before the value.
     package static let headerByteCount = 9
     private static let aheadFlag: UInt8 = 0x80
 
     package let id: Int8
-    /// Microseconds of the sender's clock; negative for what was measured before its machine was started.
+    /// Microseconds of the sender's clock; negative for a measurement from before its machine was started.
     package let time: Int64
     /// Whether the value itself comes later.
     package let isAhead: Bool
     package let value: UnsafeRawBufferPointer
 
-    /// Reads the value of a frame; `nil` if the bytes are none.
+    /// Reads the value of a frame; `nil` if the bytes are malformed.
     package init?(wireBytes bytes: UnsafeRawBufferPointer) {
         guard bytes.count >= Self.headerByteCount else { return nil }
         isAhead = bytes[0] & Self.aheadFlag != 0
@@ -25,7 +25,7 @@ package struct TimedValue {
         value = UnsafeRawBufferPointer(rebasing: bytes[Self.headerByteCount...])
     }
 
-    /// Writes what precedes a value, ``headerByteCount`` bytes.
+    /// Writes the header of a value, ``headerByteCount`` bytes.
     ///
     /// - Parameter isAhead: whether the value itself comes later.
     package static func writeHeader(
@@ -35,7 +35,7 @@ package struct TimedValue {
         destination.storeBytes(of: time.littleEndian, toByteOffset: 1, as: Int64.self)
     }
 
-    /// The bytes that tell the time of a value that comes later.
+    /// The frame's value that announces the time of a value that comes later.
     package static func ahead(id: Int8, time: Int64) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: headerByteCount) { buffer, count in
             guard let base = buffer.baseAddress else { return }

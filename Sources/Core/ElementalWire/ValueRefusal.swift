@@ -9,7 +9,7 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         case outOfRange = 1
         /// The value is none of the element's choices.
         case notAChoice = 2
-        /// The element takes no values from a client.
+        /// Clients cannot set the element.
         case notAllowed = 3
         /// The client's role does not permit it: see ``ElementDefinition/writers``.
         case notAuthorised = 4
@@ -24,10 +24,10 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// A refusal that the service's program decides on.
     ///
-    /// - Parameter message: why, for the person who sent the value.
+    /// - Parameter message: the reason, for the user who sent the value.
     public init(_ message: String) { self.init(.refused, message) }
 
-    /// A refusal of that kind.
+    /// A refusal with this reason.
     public init(_ reason: Reason, _ message: String = "") {
         self.reason = reason
         self.message = message

@@ -1,4 +1,4 @@
-/// A Swift type that stands for one of the wire's value types, and all that is told of that type besides its name and
+/// A Swift type that stands for one of the wire's value types, with all properties of that type except its name and
 /// code.
 ///
 /// To add a value type: a case and a row in ``ElementType``, a case and a line in ``ElementValue``, and this
@@ -6,9 +6,9 @@
 package protocol ValueType: ElementRepresentable, TextualValue {
     /// The number of bytes that every value takes, or `nil` where the length varies.
     static var byteCount: Int? { get }
-    /// Whether a range and a step mean something.
+    /// Whether the type allows a range and a step.
     static var isNumeric: Bool { get }
-    /// Whether a range means something for each component.
+    /// Whether the type allows a range for each component.
     static var isVector: Bool { get }
     /// Whether the values are whole numbers.
     static var isInteger: Bool { get }
@@ -33,17 +33,17 @@ extension ValueType where Self: FixedWidthInteger {
 #if hasFeature(Embedded)
 package protocol TextualValue {}
 #else
-/// How a value is typed, shown, and told to programs that know numbers, texts and lists.
+/// How a value is parsed from user input, shown, and written in formats like JSON.
 package protocol TextualValue: Codable {
-    /// The value that a person types so; `nil` if the text is anything else.
+    /// Parses user input; `nil` if the text is not a value of the type.
     init?(typed text: Substring)
-    /// What is to be typed, for the message that something else was.
+    /// The expected input, for the error message about other input.
     static var typedForm: String { get }
-    /// The value as formats like JSON have it.
+    /// The value as formats like JSON write it.
     var plainForm: PlainForm { get }
 }
 
-/// A value as formats like JSON have it.
+/// A value as formats like JSON write it.
 package enum PlainForm: Sendable, CustomStringConvertible {
     /// A whole number in decimal.
     case integer(String)

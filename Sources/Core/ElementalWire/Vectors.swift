@@ -20,7 +20,7 @@ public struct Matrix4x4: Sendable, Hashable {
         columns = (c0, c1, c2, c3)
     }
 
-    /// The matrix that changes nothing.
+    /// The identity matrix.
     public static let identity = Matrix4x4([1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1])
 
     /// A matrix from its sixteen elements in the order of the wire: column by column.

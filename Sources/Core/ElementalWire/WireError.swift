@@ -1,6 +1,6 @@
-/// What is wrong with a definition, a text or bytes of the wire.
+/// An error in a definition, in a text or in bytes of the wire.
 public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The kind of error. More may come; give a `switch` a default.
+    /// The kind of error. Later versions may add kinds; give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value: String, CaseIterable {
             case invalidDefinition, duplicateElement, invalidText, invalidCatalogue, valueTooLarge, invalidPiece
@@ -29,7 +29,7 @@ public struct WireError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What happened and what to do, for a person.
     public let message: String
 
-    /// An error of that kind.
+    /// An error of this kind.
     public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message

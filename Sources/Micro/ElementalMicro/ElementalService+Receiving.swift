@@ -29,7 +29,7 @@ extension ElementalService {
             connectionHandler?(true)
         case SystemElement.ping.rawValue:
             guard isConnected, frame.length > 0, frame.length <= Self.pingCapacity else { return malformedCount &+= 1 }
-            // One is kept; a client waits for its answer before the next.
+            // Only one ping is kept: a client waits for the answer before it sends the next.
             withUnsafeMutableBytes(of: &ping) { $0.copyMemory(from: frame.value) }
             pingByteCount = frame.length
         default: malformedCount &+= 1
@@ -59,7 +59,7 @@ extension ElementalService {
         }
     }
 
-    /// Notes a refusal to be sent, with the current value behind it.
+    /// Schedules a refusal, followed by the current value.
     func refuse(_ position: Int, _ reason: ValueRefusal.Reason, _ message: String = "") {
         rejectedCount &+= 1
         guard isConnected else { return }
@@ -78,10 +78,13 @@ extension ElementalService {
     }
 }
 
-// What the program does with values that come.
+// How the program handles received values.
 extension ElementalService {
-    /// Calls `handler` with every value of the element that the client sends and that is in its range and its choices.
-    /// Replaces an earlier handler of the element. Without a handler its values are ignored.
+    /// Calls `handler` with every value that the client sends for the element, if it is in the element's range and
+    /// choices.
+    ///
+    /// Replaces an earlier handler of the element. Values without a handler are ignored.
+    /// - Precondition: the service has the element.
     public func onValue<Value>(of element: Element<Value>, perform handler: @escaping (Value) -> Void) {
         setHandler(element) { bytes, _ in
             guard let value = Value(wireBytes: bytes) else { return .malformed }
@@ -90,9 +93,11 @@ extension ElementalService {
         }
     }
 
-    /// Calls `handler` with the bytes of every value of the element that the client sends, as they are on the wire: nothing
-    /// is allocated, for texts and data neither. They have passed the same checks as a value, and are valid only during the
-    /// call.
+    /// Calls `handler` with the wire form of every value that the client sends for the element.
+    ///
+    /// Nothing is allocated, not even for texts and data. The bytes have passed the same checks as a value, and are
+    /// valid only during the call.
+    /// - Precondition: the service has the element.
     public func onBytes(of element: ElementDefinition, perform handler: @escaping (UnsafeRawBufferPointer) -> Void) {
         setHandler(element) { bytes, _ in
             handler(bytes)
@@ -101,6 +106,8 @@ extension ElementalService {
     }
 
     /// Accepts each value of the element that the client sends, and sends it back as the current one.
+    ///
+    /// - Precondition: the service has the element.
     public func relay(_ element: ElementDefinition) {
         setHandler(element) { bytes, service in service.accept(bytes, element) }
     }
@@ -110,12 +117,14 @@ extension ElementalService {
     ///
     /// ```swift
     /// service.relay(Thermostat.target) { target throws(ValueRefusal) in
-    ///     guard !isLocked else { throw ValueRefusal("the thermostat is locked") }
+    ///     guard !isLocked else { throw ValueRefusal("the heater is locked") }
     ///     heater.target = target
     ///     return target
     /// }
     /// ```
     /// - Parameter decide: returns the value to accept, which may differ from the received one; throws to refuse it.
+    ///   The client receives at most 23 bytes of the message.
+    /// - Precondition: the service has the element.
     public func relay<Value>(
         _ element: Element<Value>,
         deciding decide: @escaping (Value) throws(ValueRefusal) -> Value
@@ -133,10 +142,10 @@ extension ElementalService {
         }
     }
 
-    /// Tells the client that its value was refused, and the current value.
+    /// Sends the client a refusal of its value, and the current value.
     ///
-    /// For handlers that decide themselves. A value outside the element's range, or of an element that clients may not
-    /// set, is refused before it reaches a handler.
+    /// For handlers that check values themselves. A value outside the element's range, or of an element that clients
+    /// may not set, is refused before it reaches a handler. The client receives at most 23 bytes of the message.
     public func refuse(_ element: ElementDefinition, _ refusal: ValueRefusal) {
         guard let position = position(of: element.id) else { return }
         refuse(position, refusal.reason, refusal.message)
@@ -151,7 +160,7 @@ extension ElementalService {
         slots[position].handler = handler
     }
 
-    /// Checks the bytes of a value without making it, so that the code for it is there once and not for each type.
+    /// Checks the bytes of a value without decoding it, so that the program has the code once and not for each type.
     func check(_ bytes: UnsafeRawBufferPointer, _ element: ElementDefinition) -> Slot.Verdict {
         if let count = element.type.fixedByteCount, count != bytes.count { return .malformed }
         guard Self.isForm(bytes, of: element.type) else { return .malformed }
@@ -173,7 +182,7 @@ extension ElementalService {
         return true
     }
 
-    /// The value as a number, of the types that have a range; of a vector its first component.
+    /// The value as a number, for types that have a range; for a vector its first component.
     private static func number(_ bytes: UnsafeRawBufferPointer, _ type: ElementType) -> Double? {
         var bits: UInt64 = 0
         for index in 0..<min(bytes.count, 8) { bits |= UInt64(bytes[index]) << UInt64(8 * index) }
@@ -193,8 +202,8 @@ extension ElementalService {
         number < 0 ? -double(number.magnitude) : double(number.magnitude)
     }
 
-    /// The nearest number, ties to even: `Double(_:)` brings an addition and a multiplication of 3 KB to a core without a
-    /// floating point unit.
+    /// The nearest number, ties to even. `Double(_:)` would link an addition and a multiplication of 3 KB on a core
+    /// without a floating point unit.
     static func double(_ number: UInt64) -> Double {
         guard number != 0 else { return 0 }
         let exponent = 63 - number.leadingZeroBitCount
@@ -202,7 +211,7 @@ extension ElementalService {
         let rest = fraction & 0x7FF
         fraction >>= 11
         if rest > 0x400 || rest == 0x400 && fraction & 1 == 1 { fraction += 1 }
-        // The leading bit, and what rounding may carry over it, add to the exponent.
+        // The leading bit, and a carry of the rounding, add to the exponent.
         return Double(bitPattern: UInt64(1022 + exponent) << 52 + fraction)
     }
 

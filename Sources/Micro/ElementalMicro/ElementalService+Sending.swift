@@ -13,10 +13,10 @@ extension ElementalService {
         try send(bytes: UnsafeRawBufferPointer(place), to: element)
     }
 
-    /// Sets an element's value, given as its bytes on the wire, and sends it to the client. For texts and data that should
-    /// not be allocated.
+    /// Sets an element's value, given as its bytes on the wire, and sends it to the client. Avoids the allocation of a
+    /// text or data.
     ///
-    /// - Throws: ``SendError``, also if the bytes are no value of the element's type.
+    /// - Throws: ``SendError``: ``SendError/outOfRange`` also if the bytes are not a value of the element's type.
     public func send(bytes: UnsafeRawBufferPointer, to element: ElementDefinition) throws(SendError) {
         guard let position = position(of: element) else { throw .unknownElement }
         guard check(bytes, element) == .taken else { throw .outOfRange }
@@ -25,8 +25,8 @@ extension ElementalService {
         if isDirect, isSendable(position) { writeValue(position) } else { becomesDue(position) }
     }
 
-    /// Makes a value that was accepted the current one. The newest stands: a client that sets faster than the line carries
-    /// gets the last one back.
+    /// Makes an accepted value the current one. Only the newest value counts: a client that sets values faster than the
+    /// line carries them receives the last one back.
     func accept(_ bytes: UnsafeRawBufferPointer, _ element: ElementDefinition) -> Slot.Verdict {
         let verdict = check(bytes, element)
         guard verdict == .taken, element.access.contains(.read) else { return verdict }
@@ -43,13 +43,13 @@ extension ElementalService {
         return accept(UnsafeRawBufferPointer(place), element)
     }
 
-    /// Where the element is, if the service has it with this type.
+    /// The element's position, or `nil` if the service does not have it with this type.
     func position(of element: ElementDefinition) -> Int? {
         guard let position = position(of: element.id), slots[position].element.type == element.type else { return nil }
         return position
     }
 
-    /// How many bytes the value can have.
+    /// The maximum length of the value, in bytes.
     func capacity(of position: Int) -> Int { slots[position].element.type.fixedByteCount ?? textByteCount }
 
     private func set(_ position: Int, _ bytes: UnsafeRawBufferPointer) {
@@ -72,7 +72,7 @@ extension ElementalService {
         let slot = slots + position
         guard slot.pointee.element.access.contains(.read) else { throw .notAllowed }
         guard count <= capacity(of: position) else { throw .tooLong }
-        // A client that is still being greeted gets the newest value, whichever.
+        // During the greeting no value is queued: the client receives the newest one afterwards.
         guard case .done = greeting else { return false }
         if !slot.pointee.isDue, slot.pointee.refusal == 0, link.room >= Envelope.streamByteCount + count { return true }
         guard slot.pointee.element.latest else { throw .queueFull }
@@ -89,8 +89,8 @@ extension ElementalService {
         UnsafeRawBufferPointer(start: memory + Int(slots[position].offset), count: Int(slots[position].count))
     }
 
-    /// Moves what waits into the link's queue, as far as there is room: the greeting, refusals with the values behind them,
-    /// values, and last the answer to a ping.
+    /// Moves pending output into the link's queue, as far as there is room: the greeting, refusals and values, and last
+    /// the answer to a ping. An element's value follows its refusal.
     func sendWhatIsDue() {
         guard isConnected, link.isOpen, sendGreeting() else { return }
         if isAnyDue {
@@ -105,6 +105,8 @@ extension ElementalService {
         pingByteCount = 0
     }
 
+    /// Sends the rest of the greeting.
+    ///
     /// - Returns: whether all of it is in the queue.
     private func sendGreeting() -> Bool {
         if case .done = greeting { return true }
@@ -149,7 +151,7 @@ extension ElementalService {
         let reason = slots[position].refusal
         guard reason != 0 else { return true }
         let id = slots[position].element.id
-        // As much of the text as a queue surely holds.
+        // As much of the text as fits into the smallest queue.
         let textByteCount = refusalTextID == id ? min(refusalText.utf8ByteCount, 23) : 0
         if features.contains(.refusals) {
             guard link.room >= Envelope.streamByteCount + 2 + textByteCount else { return false }
@@ -200,7 +202,7 @@ extension ElementalService {
         withUnsafeBytes(of: number.littleEndian) { _ = link.write(UnsafeRawBufferPointer(rebasing: $0[..<byteCount])) }
     }
 
-    /// A name behind the number of its bytes.
+    /// Writes a name, preceded by its length in bytes.
     private func writeName(_ name: String) {
         let byteCount = SerialIdentity.byteCount(of: name)
         write(byte: UInt8(byteCount))
@@ -211,7 +213,7 @@ extension ElementalService {
         text.withBytes { _ = link.write(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer($0)[..<byteCount])) }
     }
 
-    /// A part of a longer text or list, on the stack.
+    /// Lends 32 bytes of the stack for a part of the catalogue.
     private func withUnsafeTemporaryBytes(_ body: (UnsafeMutableRawBufferPointer) -> Int) -> Int {
         var part: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         return withUnsafeMutableBytes(of: &part, body)

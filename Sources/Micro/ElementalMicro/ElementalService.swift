@@ -1,7 +1,8 @@
 public import ElementalWire
 public import SerialLink
 
-/// A device's service: its elements, for one client behind a serial line, which shows them to the network.
+/// A device's service: it offers its elements to one client at the other end of a serial line, which publishes them on
+/// the network.
 ///
 /// ```swift
 /// let service = ElementalService("thermostat", displayName: "Kitchen", elements: Thermostat.all)
@@ -13,18 +14,18 @@ public import SerialLink
 ///     while uart.canWrite, let byte = service.nextByte(at: clock.milliseconds) { uart.write(byte) }
 /// }
 /// ```
-/// It has no line, no clock and no thread: all runs in the calls that the program makes, handlers too. Memory is allocated
-/// while it is created and handlers are added; after that only by handlers of texts and data that make a `String` or an
-/// array of a long value, which ``onBytes(of:perform:)`` avoids.
+/// It has no line, clock or thread of its own: everything, including the handlers, runs within the program's calls. It
+/// allocates memory only at its creation and when handlers are added. Later only handlers that receive a long text or
+/// data as a `String` or an array allocate; ``onBytes(of:perform:)`` avoids this.
 public final class ElementalService {
-    /// What the service has memory for.
+    /// The sizes of the service's memory.
     public struct Configuration: Sendable {
         /// The line's packets and queues.
         public var link: SerialLink.Configuration
-        /// The longest value of an element of a text or data, in bytes, at most 1,024. Longer ones are refused.
+        /// The maximum length of a text or data value, in bytes, 1...1,024. Longer values are refused.
         public var maximumTextByteCount: Int
 
-        /// The default is for a device with 4 KB of memory.
+        /// Creates a configuration; its defaults are for a device with 4 KB of memory.
         public init(link: SerialLink.Configuration = SerialLink.Configuration(), maximumTextByteCount: Int = 32) {
             self.link = link
             self.maximumTextByteCount = maximumTextByteCount
@@ -33,7 +34,7 @@ public final class ElementalService {
 
     /// The service's name, such as `thermostat`, by which clients find it.
     public let service: String
-    /// The name that people see; empty if the other end of the line is to choose it.
+    /// The name that people see; empty if the peer is to choose it.
     public let displayName: String
     /// The elements that can be controlled and read.
     public let elements: ElementCatalogue
@@ -42,20 +43,21 @@ public final class ElementalService {
     var reader: FrameReader
     let slots: UnsafeMutablePointer<Slot>
     let slotCount: Int
-    /// The longest value of a text or data.
+    /// The maximum length of a text or data value, in bytes.
     let textByteCount: Int
     /// The values' bytes, then those of the frame that is being received, then those of a value that is being set.
     let memory: UnsafeMutablePointer<UInt8>
+    /// The memory for a value that is being set.
     let scratch: UnsafeMutableRawPointer
     let scratchByteCount: Int
 
-    /// How far the greeting of a client has come.
+    /// The progress of a client's greeting.
     enum Greeting {
         /// The client has not sent its hello.
         case awaited
         case hello
         case identity
-        /// The catalogue, of which so many bytes are sent.
+        /// The catalogue, of which `sent` bytes have been sent.
         case catalogue(sent: Int)
         case done
     }
@@ -69,7 +71,7 @@ public final class ElementalService {
     /// The bytes of a ping that is to be answered.
     var ping: (UInt64, UInt64) = (0, 0)
     var pingByteCount = 0
-    /// The longest ping that is answered, in bytes; Elemental's own have 8.
+    /// The maximum length of a ping that is answered, in bytes; Elemental's own pings have 8.
     static var pingCapacity: Int { 16 }
     var connectionHandler: ((Bool) -> Void)?
 
@@ -82,9 +84,9 @@ public final class ElementalService {
     ///
     /// - Parameters:
     ///   - service: the service's name, such as `thermostat`, 1 to 63 bytes.
-    ///   - displayName: the name that people see, at most 63 bytes; empty if the other end of the line is to choose it.
+    ///   - displayName: the name that people see, at most 63 bytes; empty if the peer is to choose it.
     ///   - elements: the elements that can be controlled and read.
-    ///   - configuration: what it has memory for.
+    ///   - configuration: the sizes of the service's memory.
     ///   - seed: a number that differs from that of the last start, from a source of randomness or a counter: see
     ///     ``SerialLink/init(_:seed:)``.
     public init(
@@ -105,13 +107,13 @@ public final class ElementalService {
             offset += capacity
             longest = max(longest, capacity)
         }
-        // A frame's value is written into it before it is checked and kept.
+        // Besides the values there is room for a received value and for one that is being set, before they are checked.
         memory = .allocate(capacity: offset + 2 * longest)
         scratch = UnsafeMutableRawPointer(memory + offset + longest)
         scratchByteCount = longest
         reader = FrameReader(memory: memory + offset, capacity: longest)
         var line = configuration.link
-        // A frame is written as a whole; only the catalogue's is not.
+        // Every frame is written as a whole, except the catalogue's.
         let longestFrame = max(longest, SerialIdentity.byteCount(service, displayName))
         line.sendByteCount = max(line.sendByteCount, longestFrame + Envelope.streamByteCount)
         link = SerialLink(line, seed: seed)
@@ -123,19 +125,19 @@ public final class ElementalService {
         memory.deallocate()
     }
 
-    /// Whether a client is connected, that is, has introduced itself on the line.
+    /// Whether a client is connected, that is, has sent its hello.
     public var isConnected: Bool {
         if case .awaited = greeting { return false }
         return true
     }
 
-    /// Calls `handler` when a client is connected, and when it is gone: after a reset of the other end, or when nothing
-    /// was heard from it for five seconds. A device that moves something stops then.
+    /// Calls `handler` with `true` when a client connects, and with `false` when it is gone: after a reset of the peer,
+    /// or when nothing was received from it for five seconds. A device that moves something should stop then.
     public func onConnection(perform handler: @escaping (_ isConnected: Bool) -> Void) { connectionHandler = handler }
 
     /// Takes a byte from the line.
     ///
-    /// - Parameter now: the time in milliseconds of any steady clock that wraps at 2^32.
+    /// - Parameter now: the time in milliseconds of any monotonic clock that wraps at 2^32.
     public func receive(_ byte: UInt8, at now: UInt32) {
         if let event = link.receive(byte, at: now) {
             handle(event)
@@ -148,21 +150,21 @@ public final class ElementalService {
         for byte in bytes { receive(byte, at: now) }
     }
 
-    /// Looks at the clock. To be called every few milliseconds, or after ``delay(at:)``.
+    /// Handles timeouts and sends what is due. Call it every few milliseconds, or after ``delay(at:)``.
     public func tick(at now: UInt32) {
         if let event = link.tick(at: now) { handle(event) }
         sendWhatIsDue()
     }
 
-    /// The milliseconds until ``tick(at:)`` has something to do, unless something is received or sent before.
+    /// Returns the milliseconds until ``tick(at:)`` has something to do, unless something is received or sent before.
     public func delay(at now: UInt32) -> UInt32 { link.delay(at: now) }
 
-    /// The next byte for the line, or `nil` if there is nothing to send now.
+    /// Returns the next byte for the line, or `nil` if there is nothing to send now.
     public func nextByte(at now: UInt32) -> UInt8? { link.nextByte(at: now) }
 
     /// Fills `buffer` with the next bytes for the line.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: the number of bytes.
     public func transmit(into buffer: UnsafeMutableRawBufferPointer, at now: UInt32) -> Int {
         link.transmit(into: buffer, at: now)
     }
@@ -172,7 +174,7 @@ public final class ElementalService {
         case .opened:
             disconnected()
             reader.reset()
-            // The first frame after accept: no datagrams on a line.
+            // The first frame after accept: the UDP identifier 0, because a serial line has no datagrams.
             writeHeader(SystemElement.udpIdentifier.rawValue, 1)
             write(byte: 0)
         case .closed: disconnected()

@@ -1,8 +1,8 @@
 import ElementalWire
 
-/// Splits a stream into frames in fixed memory: of a value that is longer than that it keeps the beginning.
+/// Splits a stream into frames, in fixed memory. Of a value that is longer than the memory it keeps the beginning.
 struct FrameReader {
-    /// A frame that is complete.
+    /// A complete frame.
     struct Frame {
         let id: Int8
         /// The value's bytes, as many as there is memory for, valid until the next byte is taken.
@@ -18,7 +18,7 @@ struct FrameReader {
         case tooLong
     }
 
-    /// The longest value that is waited for.
+    /// The maximum length of a value, in bytes. The stream ends at a longer one.
     static let maximumLength = 65_535
 
     private let memory: UnsafeMutablePointer<UInt8>
@@ -28,13 +28,13 @@ struct FrameReader {
     private var length: UInt32 = 0
     private var count = 0
 
-    /// - Parameter memory: where a value is kept.
+    /// - Parameter memory: where a frame's value is stored.
     init(memory: UnsafeMutablePointer<UInt8>, capacity: Int) {
         self.memory = memory
         self.capacity = capacity
     }
 
-    /// Begins anew, with a new stream.
+    /// Resets the reader for a new stream.
     mutating func reset() {
         headerCount = 0
         length = 0

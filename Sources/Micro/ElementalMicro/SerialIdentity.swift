@@ -1,9 +1,9 @@
 import ElementalWire
 
-/// What a device says of itself on a serial line, after its hello and before its catalogue.
+/// The names that a device sends on a serial line, after its hello and before its catalogue.
 ///
-/// `serviceLength UInt8 · service · nameLength UInt8 · name`, UTF-8, each of at most 63 bytes. An empty name leaves it to
-/// the other end. Never on the network, where the service's listing tells both.
+/// `serviceLength UInt8 · service · nameLength UInt8 · name`, UTF-8, each of at most 63 bytes. If the name is empty,
+/// the peer chooses one. An identity is never sent on the network, where the service's listing has both names.
 public struct SerialIdentity: Sendable, Hashable {
     /// The identifier of its frame.
     public static var id: Int8 { -15 }
@@ -24,7 +24,7 @@ public struct SerialIdentity: Sendable, Hashable {
         self.displayName = displayName
     }
 
-    /// How many bytes of a name are told.
+    /// How many bytes of a name are sent.
     static func byteCount(of name: String) -> Int { min(name.utf8ByteCount, 63) }
 
     /// How many bytes an identity of these names has.

@@ -1,26 +1,26 @@
 import ElementalWire
 
-/// What the service knows of one of its elements: its current value, and what is to be sent of it.
+/// The state of one element in the service: its current value, and what is still to be sent.
 struct Slot {
-    /// What became of a value that was received.
+    /// The result of a check of a received value, or of its handler.
     enum Verdict: UInt8 {
         case taken
         case malformed
         case outOfRange
         case notAChoice
-        /// The handler has refused it itself.
+        /// The handler has already called `refuse`.
         case refused
     }
 
     let element: ElementDefinition
-    /// Checks a value, and passes it to the program.
+    /// Decodes a checked value and passes it to the program.
     var handler: ((UnsafeRawBufferPointer, ElementalService) -> Verdict)?
     /// Where the value's bytes are in the service's memory, and how many there are.
     let offset: UInt32
     var count: UInt16 = 0
     /// The reason of a refusal that is to be sent, 0 for none.
     var refusal: UInt8 = 0
-    /// Two facts in a byte, which makes a slot 20 bytes long on a 32-bit processor.
+    /// Two booleans in one byte, so that a slot has 20 bytes on a 32-bit processor.
     private var flags: UInt8 = 0
 
     init(element: ElementDefinition, offset: UInt32) {

@@ -1,10 +1,10 @@
-/// The bytes of a packet, as the page "The serial line" has them.
+/// The bytes of a packet, as the page "The serial line" describes them.
 enum Packet {
-    /// Asks for a session, and answers.
+    /// Requests a session, or answers a request.
     static let open: UInt8 = 1
-    /// Carries bytes of the session, or none and an acknowledgement only.
+    /// Carries bytes of the session, or only an acknowledgement.
     static let data: UInt8 = 2
-    /// Set in a data packet's first byte by an end that missed something: it asks for a repetition from its
+    /// Set in the first byte of a data packet by an end that missed bytes: it requests a repetition from its
     /// acknowledgement on.
     static let repeatFlag: UInt8 = 0x80
 
@@ -12,11 +12,11 @@ enum Packet {
     static let version: UInt8 = 1
     /// The bytes before those of the session.
     static let headerByteCount = 8
-    /// The bytes of the CRC behind them.
+    /// The bytes of the CRC after them.
     static let checkByteCount = 4
     /// The bytes that COBS and the delimiter add to a body of at most 254 bytes.
     static let framingByteCount = 2
-    /// What a packet costs on the line besides the session's bytes.
+    /// The bytes of a packet on the line besides those of the session.
     static let overheadByteCount = headerByteCount + checkByteCount + framingByteCount
     /// The longest body: COBS adds one byte to it.
     static let maximumBodyByteCount = 254
@@ -32,7 +32,7 @@ enum Packet {
         bytes[offset + 1] = UInt8(truncatingIfNeeded: word >> 8)
     }
 
-    /// The body without its CRC has this many bytes, or `nil` if the CRC is wrong.
+    /// Returns the length of a body without its CRC, in bytes, or `nil` if the body is too short or the CRC is wrong.
     static func checkedByteCount(_ body: UnsafePointer<UInt8>, _ count: Int) -> Int? {
         let length = count - checkByteCount
         guard length >= headerByteCount else { return nil }

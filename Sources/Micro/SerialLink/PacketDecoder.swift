@@ -1,20 +1,20 @@
 /// Finds packets in the bytes of a line, and undoes their COBS encoding byte by byte.
 ///
-/// Whatever was garbled, inserted or lost costs the packet that it hit, and the next one if a delimiter is among it.
+/// Garbled, inserted or lost bytes cost only the packet that they hit, and the next one if a delimiter is among them.
 struct PacketDecoder {
     enum Step {
         /// The byte completes nothing.
         case incomplete
         /// A packet's body is in memory.
         case body(count: Int)
-        /// Bytes that are no packet have ended.
+        /// A delimiter has ended bytes that are not a packet.
         case broken
     }
 
     let memory: UnsafeMutablePointer<UInt8>
     private let capacity: Int
     private var count = 0
-    /// The bytes that are left of the block that a code byte began.
+    /// The bytes left in the block that a code byte began.
     private var blockRest = 0
     private var endsWithZero = false
     private var isEmpty = true

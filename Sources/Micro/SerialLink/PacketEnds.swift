@@ -1,6 +1,6 @@
 /// Where the packets in flight end, oldest first: a ring of offsets in the stream.
 struct PacketEnds {
-    // A tuple, because an array would be allocated. 32 of them.
+    // 32 offsets in a tuple, because an array would be allocated.
     private var offsets:
         (
             SIMD8<UInt16>, SIMD8<UInt16>, SIMD8<UInt16>, SIMD8<UInt16>
@@ -16,7 +16,7 @@ struct PacketEnds {
         count += 1
     }
 
-    /// Removes those that end at `offset` or before it.
+    /// Removes the packets that end at `offset` or before it, and returns their number.
     mutating func remove(through offset: UInt16) -> Int {
         var removed = 0
         while count > 0 {

@@ -1,4 +1,4 @@
-/// How long an answer takes, smoothed, and from it how long to wait before repeating (RFC 6298, in milliseconds).
+/// The smoothed round-trip time, and the timeout for a repetition that follows from it (RFC 6298), in milliseconds.
 struct RoundTrip {
     /// Eight times the mean, and four times the mean deviation.
     private var mean8: UInt32 = 0
@@ -6,22 +6,22 @@ struct RoundTrip {
     private var isKnown = false
     private var doublings: UInt32 = 0
 
-    /// The wait before the first answer has been timed.
+    /// The timeout before the first answer has been timed.
     private static let first: UInt32 = 200
     /// A USB adapter may hold bytes back for 16 ms each way.
     private static let least: UInt32 = 40
     private static let most: UInt32 = 400
 
-    /// How long an answer takes on average.
+    /// The mean round-trip time.
     var mean: UInt32 { isKnown ? mean8 / 8 : Self.first / 4 }
 
-    /// How long to wait for an acknowledgement.
+    /// The time to wait for an acknowledgement.
     var timeout: UInt32 {
         let wait = isKnown ? mean8 / 8 + max(deviation4, 20) : Self.first
         return min(max(wait, Self.least) << doublings, Self.most)
     }
 
-    /// An answer took so long.
+    /// Adds a measured round-trip time.
     mutating func add(_ time: UInt32) {
         let time = min(time, Self.most)
         if isKnown {
@@ -35,9 +35,9 @@ struct RoundTrip {
         }
     }
 
-    /// No answer came in time: the next wait is twice as long, at most four times. A line has nobody else to make room for.
+    /// Doubles the timeout after one has passed, to at most four times. A line has no other traffic to make room for.
     mutating func backOff() { if doublings < 2 { doublings += 1 } }
 
-    /// Something was acknowledged.
+    /// Ends the back-off after an acknowledgement.
     mutating func recovered() { doublings = 0 }
 }

@@ -12,7 +12,7 @@ extension SerialLink {
             return switch kind {
             case Packet.open: receivedOpen(at: now)
             case Packet.data: receivedData(length, at: now)
-            // Of a later version.
+            // A packet of a later version.
             default: nil
             }
         }
@@ -34,8 +34,8 @@ extension SerialLink {
         let (tag, echo) = (Packet.word(body, 2), Packet.word(body, 4))
         guard body[1] == Packet.version, tag != 0 else { return nil }
         if isOpen {
-            // A line keeps the order: an end that has received a packet of this session asks for another only after a
-            // reset. The same request again is of one that has not.
+            // A line keeps the order of bytes: a peer that has received a packet of this session requests another only
+            // after a reset. If it repeats the same request, it has received none.
             if tag == peerTag, echo == ownTag {
                 isAcknowledgementDue = true
                 heardAt = now
@@ -59,12 +59,12 @@ extension SerialLink {
         peerWindow = Int(body[7]) * Packet.windowUnit
     }
 
-    /// The other end knows this one's tag, and this one the other's.
+    /// Opens the session: both ends know each other's tag.
     private mutating func open(at now: UInt32) -> Event {
         isOpen = true
         heardAt = now
         payloadByteCount = maximumPayloadByteCount
-        // So that the other end learns that its tag is known.
+        // Informs the peer that its tag is known.
         isAcknowledgementDue = true
         return .opened
     }
@@ -87,7 +87,7 @@ extension SerialLink {
         roundTrip = RoundTrip()
         timed = nil
         wentBackAt = nil
-        // What is left of a packet of the old session is dropped; the delimiter in front of the next ends it.
+        // Drops the rest of a packet of the old session; the delimiter before the next packet ends it.
         packetPosition = 0
         packetEnd = 0
         isDelimiterDue = true
@@ -96,7 +96,7 @@ extension SerialLink {
     /// A number for the next session: never 0, never the last one.
     static func tag(after last: UInt16, _ random: inout UInt32) -> UInt16 {
         while true {
-            // Xorshift (Marsaglia 2003), which has no way out of 0.
+            // Xorshift (Marsaglia 2003), which cannot leave 0.
             if random == 0 { random = 0x9E37_79B9 }
             random ^= random << 13
             random ^= random >> 17
@@ -111,12 +111,12 @@ extension SerialLink {
     private mutating func receivedData(_ length: Int, at now: UInt32) -> Event? {
         let body = decoder.memory
         guard Packet.word(body, 1) == ownTag, peerTag != 0 else {
-            // The other end believes in a session that is over here.
+            // The peer still uses a session that has ended here.
             if !isOpen, now &- openSentAt >= roundTrip.timeout { isOpenDue = true }
             return nil
         }
         guard isOpen else {
-            // The acknowledgement that would have opened the session was lost; its first bytes come again.
+            // The acknowledgement that would have opened the session was lost. The peer has to repeat the first bytes.
             isRepetitionDue = length > Packet.headerByteCount
             return open(at: now)
         }
@@ -126,7 +126,7 @@ extension SerialLink {
         let count = length - Packet.headerByteCount
         guard count > 0 else { return nil }
         isAcknowledgementDue = true
-        // What was received already is at the front of a packet that is repeated with another size.
+        // A packet that is repeated with another size may begin with bytes that were already received.
         let known = Int(Int16(bitPattern: expected &- Packet.word(body, 3)))
         guard known >= 0 else {
             isRepetitionDue = true
@@ -164,12 +164,12 @@ extension SerialLink {
             }
         }
         guard isRepetitionAsked, next != oldest else { return }
-        // Each packet behind a lost one asks again; what is on its way answers them all.
+        // Every packet after a lost one causes a request; the repetition that is on its way answers them all.
         if let wentBackAt, now &- wentBackAt <= roundTrip.mean { return }
         goBack(at: now)
     }
 
-    /// Sends all that is not acknowledged again, in smaller packets: more of them get through.
+    /// Sends all unacknowledged bytes again, in smaller packets, of which more get through.
     mutating func goBack(at now: UInt32) {
         repeatedPacketCount &+= UInt32(ends.count)
         next = oldest

@@ -1,7 +1,7 @@
 extension SerialLink {
-    /// Looks at the clock: repeats what was not acknowledged in time, and notices that the other end is gone.
+    /// Handles timeouts: repeats packets that were not acknowledged in time, and detects that the peer is gone.
     ///
-    /// To be called every few milliseconds, or after ``delay(at:)``.
+    /// Call it every few milliseconds, or after ``delay(at:)``.
     /// - Parameter now: the time in milliseconds.
     public mutating func tick(at now: UInt32) -> Event? {
         guard isOpen else {
@@ -20,7 +20,8 @@ extension SerialLink {
         return nil
     }
 
-    /// The milliseconds until ``tick(at:)`` has something to do, unless something is received or written before.
+    /// Returns the milliseconds until ``tick(at:)`` has something to do, unless something is received or written
+    /// before.
     public func delay(at now: UInt32) -> UInt32 {
         func rest(_ since: UInt32, _ time: UInt32) -> UInt32 {
             let passed = now &- since
@@ -32,7 +33,7 @@ extension SerialLink {
         return delay
     }
 
-    /// The next byte for the line, or `nil` if there is nothing to send now.
+    /// Returns the next byte for the line, or `nil` if there is nothing to send now.
     public mutating func nextByte(at now: UInt32) -> UInt8? {
         if packetPosition == packetEnd, !makePacket(at: now) { return nil }
         defer { packetPosition += 1 }
@@ -41,7 +42,7 @@ extension SerialLink {
 
     /// Fills `buffer` with the next bytes for the line.
     ///
-    /// - Returns: how many there are.
+    /// - Returns: the number of bytes.
     public mutating func transmit(into buffer: UnsafeMutableRawBufferPointer, at now: UInt32) -> Int {
         var count = 0
         while count < buffer.count, let byte = nextByte(at: now) {
@@ -51,7 +52,7 @@ extension SerialLink {
         return count
     }
 
-    /// The most bytes that a packet to the other end can carry.
+    /// The maximum number of bytes that a packet to the peer can carry.
     var maximumPayloadByteCount: Int {
         min(configuration.packetByteCount - Packet.overheadByteCount, peerPayloadByteCount)
     }
@@ -64,7 +65,7 @@ extension SerialLink {
         if isOpen {
             let payload = payloadToSend
             guard payload > 0 || isAcknowledgementDue else {
-                // The line is quiet: what it picks up until the next packet is ended by a delimiter.
+                // The line becomes quiet: a delimiter before the next packet ends any stray bytes received until then.
                 isDelimiterDue = true
                 return false
             }
@@ -73,7 +74,7 @@ extension SerialLink {
             guard isOpenDue else { return false }
             count = makeOpen(at: now)
         }
-        // One place is for a delimiter in front, one for the code of COBS.
+        // The first byte is for a delimiter, the second for the code of COBS.
         packetEnd = 1 + Packet.seal(packet + 1, bodyByteCount: count)
         packet[0] = 0
         packetPosition = isDelimiterDue ? 0 : 1
@@ -117,24 +118,25 @@ extension SerialLink {
         next &+= UInt16(payload)
         if Int16(bitPattern: next &- furthest) > 0 { furthest = next }
         ends.append(next)
-        // The answer to a repeated packet may be the answer to the first one (Karn).
+        // Only a new packet is timed: the answer to a repeated one may belong to the first copy (Karn).
         if isNew, timed == nil { timed = (next, now) }
         return Packet.headerByteCount + payload
     }
 
     private var window: UInt8 { UInt8(configuration.windowByteCount / Packet.windowUnit) }
 
-    /// How many bytes the next packet carries: 0 if none are written, or the other end cannot hold more.
+    /// The number of bytes that the next packet carries: 0 if none are written, or the peer cannot hold more.
     private var payloadToSend: Int {
         let inFlight = Int(next &- oldest)
         let waiting = min(used - inFlight, payloadByteCount)
         guard waiting > 0, ends.count < PacketEnds.capacity else { return 0 }
-        // More is to come as soon as there is room for it: better a whole packet then.
+        // The program will write more as soon as there is room: wait for a whole packet.
         if waiting < payloadByteCount, used == configuration.sendByteCount, inFlight > 0 { return 0 }
         let onLine = inFlight + ends.count * Packet.overheadByteCount
         let room = peerWindow - onLine - Packet.overheadByteCount
         if waiting <= room { return waiting }
-        // A packet that is cut to fit the rest of a window would be small; but without one nothing would go.
+        // Cutting a packet to fit the rest of a window would make it small; but with nothing in flight the stream would
+        // stop.
         return inFlight == 0 ? max(0, room) : 0
     }
 }

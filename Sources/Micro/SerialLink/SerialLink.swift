@@ -1,9 +1,10 @@
-/// One end of a serial line that loses, garbles, doubles and inserts bytes: a stream of bytes each way that loses and
-/// doubles nothing as long as a session lasts.
+/// One end of a reliable byte stream over a serial line, which may lose, garble, duplicate and insert bytes. While a
+/// session lasts, the stream of each direction loses and duplicates nothing.
 ///
-/// Both ends are alike. It has no line, no clock and no thread: the program gives it every byte that came and calls
-/// ``tick(at:)``, and sends the bytes that ``nextByte(at:)`` or ``transmit(into:at:)`` give. All memory is taken when it
-/// is created. Times are in milliseconds of any clock that counts on steadily and wraps at 2^32.
+/// Both ends are alike. A link has no line, clock or thread of its own: the program passes every received byte to
+/// ``receive(_:at:)``, calls ``tick(at:)``, and sends the bytes that ``nextByte(at:)`` or ``transmit(into:at:)``
+/// return. All memory is allocated at its creation. Times are in milliseconds of any monotonic clock that wraps at
+/// 2^32.
 ///
 /// ```swift
 /// var link = SerialLink(seed: 7)
@@ -20,17 +21,19 @@
 /// }
 /// ```
 public struct SerialLink: ~Copyable {
-    /// What the end has memory for.
+    /// The sizes of the link's memory.
     public struct Configuration: Sendable {
-        /// The longest packet on the line that this end takes and sends, in bytes, 32...256. A packet carries 14 less.
+        /// The maximum length of a packet that this end receives and sends, in bytes on the line, 32...256. A packet
+        /// carries 14 bytes less.
         public var packetByteCount: Int
-        /// How many bytes of packets the other end may send before it waits for an acknowledgement: what the program can
-        /// hold of the line, at least a packet, at most 4,080. A multiple of 16; what is above one is not used.
+        /// How many bytes of packets the peer may send before it waits for an acknowledgement: as many as the program
+        /// can buffer of the line, at least a packet, at most 4,080. It is rounded down to a multiple of 16.
         public var windowByteCount: Int
         /// How many bytes can wait to be sent and acknowledged, 32...16,384.
         public var sendByteCount: Int
 
-        /// The default is for a device that can hold 256 bytes of the line: two packets of 128.
+        /// Creates a configuration; its defaults are for a device that can buffer 256 bytes of the line: two packets of
+        /// 128.
         public init(packetByteCount: Int = 128, windowByteCount: Int = 256, sendByteCount: Int = 256) {
             self.packetByteCount = packetByteCount
             self.windowByteCount = windowByteCount
@@ -44,28 +47,28 @@ public struct SerialLink: ~Copyable {
         }
     }
 
-    /// What came of a byte or of time.
+    /// The result of a received byte or of elapsed time.
     public enum Event {
-        /// A session has begun: both streams begin anew, and whatever was written earlier is dropped.
+        /// A session has begun: both streams begin anew, and bytes written earlier are dropped.
         case opened
-        /// The next bytes of the other end's stream, valid until the next call.
+        /// The next bytes of the peer's stream, valid until the next call.
         case bytes(UnsafeRawBufferPointer)
-        /// The session has ended: the other end began anew, or nothing was heard from it for ``silence``.
+        /// The session has ended: the peer began anew, or no valid packet came from it for ``silence``.
         case closed
     }
 
     /// The milliseconds without a valid packet after which a session ends.
     public static var silence: UInt32 { 5000 }
-    /// The milliseconds after which an end that has sent nothing lets the other one hear from it.
+    /// The milliseconds after which an end that has sent nothing sends an acknowledgement, to keep the session alive.
     static var keepAlive: UInt32 { 1000 }
     /// The milliseconds between requests for a session.
     static var openInterval: UInt32 { 250 }
-    /// The session's bytes in a packet on a line that garbles many.
+    /// The minimum of session bytes in a packet, for a line that garbles many packets.
     static var leastPayloadByteCount: Int { 16 }
 
     let configuration: Configuration
     private let memory: UnsafeMutablePointer<UInt8>
-    /// The bytes that are written and not acknowledged, as a ring.
+    /// The bytes that are written and not acknowledged, as a ring buffer.
     let ring: UnsafeMutablePointer<UInt8>
     /// The packet that is being sent, with room for a delimiter in front.
     let packet: UnsafeMutablePointer<UInt8>
@@ -73,38 +76,38 @@ public struct SerialLink: ~Copyable {
 
     // The session.
     var random: UInt32
-    /// This end's number for the session, which the other puts into its packets.
+    /// This end's number for the session, which the peer puts into its packets.
     var ownTag: UInt16 = 0
-    /// The other end's, 0 while it is unknown.
+    /// The peer's number for the session; 0 while it is unknown.
     var peerTag: UInt16 = 0
     /// Whether a session is open.
     public internal(set) var isOpen = false
     var isOpenDue = true
     var openSentAt: UInt32 = 0
-    /// When a valid packet of the session was received.
+    /// When the last valid packet of the session was received.
     var heardAt: UInt32 = 0
 
-    // The way in.
-    /// The offset of the next byte of the other end's stream.
+    // Receiving.
+    /// The offset of the next byte of the peer's stream.
     var expected: UInt16 = 0
     var isAcknowledgementDue = false
     var isRepetitionDue = false
 
-    // The way out. Offsets count the stream's bytes modulo 2^16.
-    /// Where in the ring the oldest unacknowledged byte is.
+    // Sending. Offsets count the stream's bytes modulo 2^16.
+    /// The index in the ring of the oldest unacknowledged byte.
     var head = 0
     /// The bytes in the ring.
     var used = 0
     /// The offset of the oldest unacknowledged byte.
     var oldest: UInt16 = 0
-    /// The offset of the next byte to send, and the end of what was ever sent.
+    /// The offset of the next byte to send, and the end of all bytes ever sent.
     var next: UInt16 = 0
     var furthest: UInt16 = 0
     /// The ends of the packets in flight, oldest first.
     var ends = PacketEnds()
     var peerWindow = 0
     var peerPayloadByteCount = 0
-    /// The bytes that a packet carries at present: fewer after a loss.
+    /// The current number of session bytes in a packet: fewer after a loss.
     var payloadByteCount = 0
     /// The packets acknowledged since the size last changed.
     var cleanCount = 0
@@ -119,27 +122,27 @@ public struct SerialLink: ~Copyable {
     // The packet that is being sent.
     var packetPosition = 0
     var packetEnd = 0
-    /// Whether the line may hold bytes that a delimiter has to end.
+    /// Whether the line may hold stray bytes, which a delimiter has to end.
     var isDelimiterDue = true
     var sentAt: UInt32 = 0
 
-    /// The packets that came garbled, modulo 2^32.
+    /// The number of garbled packets received, modulo 2^32.
     public internal(set) var brokenPacketCount: UInt32 = 0
-    /// The packets that this end sent again, modulo 2^32.
+    /// The number of packets that this end sent again, modulo 2^32.
     public internal(set) var repeatedPacketCount: UInt32 = 0
 
-    /// Whether the program takes bytes. While it does not, what comes is left for the other end to repeat, and it is told
-    /// to wait.
+    /// Whether the program accepts bytes. While it does not, the link announces a window of 0 and drops received bytes,
+    /// which the peer repeats later.
     public var isReceiving = true {
         didSet { if isReceiving != oldValue { isAcknowledgementDue = true } }
     }
 
-    /// An end without a session, which asks for one.
+    /// Creates an end without a session, which requests one.
     ///
     /// - Parameters:
-    ///   - configuration: what it has memory for. Values outside their ranges are moved into them.
+    ///   - configuration: the sizes of its memory. Values outside their ranges are clamped.
     ///   - seed: a number that differs from the one at the last start, from a source of randomness or a counter that
-    ///     survives a reset. With it packets from before a reset, which a driver may still hold, are told apart.
+    ///     survives a reset. It distinguishes packets from before a reset, which a driver may still hold.
     public init(_ configuration: Configuration = Configuration(), seed: UInt32) {
         var fitting = configuration
         fitting.packetByteCount = min(max(configuration.packetByteCount, 32), 256)
@@ -158,15 +161,15 @@ public struct SerialLink: ~Copyable {
 
     deinit { memory.deallocate() }
 
-    /// How many bytes can be written now; 0 without a session.
+    /// The number of bytes that can be written now; 0 without a session.
     public var room: Int { isOpen ? configuration.sendByteCount - used : 0 }
 
     /// Whether all that was written has been acknowledged.
     public var isIdle: Bool { used == 0 }
 
-    /// Adds bytes to the stream to the other end, as many as there is room for.
+    /// Adds bytes to the stream to the peer, as many as there is room for.
     ///
-    /// - Returns: how many were taken.
+    /// - Returns: the number of bytes added.
     public mutating func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         let count = min(bytes.count, room)
         var index = head + used
@@ -180,7 +183,7 @@ public struct SerialLink: ~Copyable {
         return count
     }
 
-    /// Ends the session, if there is one, and asks for another.
+    /// Ends the session, if there is one, and requests another.
     public mutating func restart() {
         close()
         peerTag = 0

@@ -30,7 +30,7 @@ struct InterfaceChip {
     /// Whether the chip pulls its interrupt line low.
     var isInterrupting: Bool { raised & mask != 0 }
 
-    /// Whether the interrupt line has gone low since this was last asked.
+    /// Whether the interrupt line has gone low since the last call.
     mutating func takeInterruptEdge() -> Bool {
         defer { wasInterrupting = isInterrupting }
         return isInterrupting && !wasInterrupting

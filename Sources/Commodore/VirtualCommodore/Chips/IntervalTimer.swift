@@ -25,8 +25,8 @@ struct IntervalTimer {
 
     /// Writes the control register.
     ///
-    /// - Parameter source: what is counted, by the register's own bits: 0 are cycles, 2 the other timer's underflows.
-    ///   Other sources are pins on which nothing happens.
+    /// - Parameter source: the register's bits for the counted source: 0 for cycles, 2 for the other timer's
+    ///   underflows. The other sources are pins on which nothing happens.
     mutating func setControl(_ value: UInt8, source: UInt8, at clock: UInt64) {
         counter = self.value(at: clock)
         since = clock

@@ -43,10 +43,10 @@ struct SoundChip {
 
 /// One write to the SID.
 public struct SoundWrite: Sendable, Hashable {
-    /// When it was, in cycles since the machine was switched on.
+    /// The time of the write, in cycles since the machine was switched on.
     public let cycle: UInt64
-    /// Which register, 0 (at $D400) to 28.
+    /// The register, 0 (at $D400) to 28.
     public let register: Int
-    /// What was written.
+    /// The written value.
     public let value: UInt8
 }

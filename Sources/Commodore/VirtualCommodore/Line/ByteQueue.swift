@@ -1,6 +1,7 @@
 /// A first-in, first-out queue of bytes.
 ///
-/// `Deque` of swift-collections would do as well (3 ns a byte, this one 0.6), but this module depends on no other package.
+/// `Deque` of swift-collections would also work (3 ns a byte, this queue 0.6 ns), but this module depends on no other
+/// package.
 struct ByteQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
@@ -16,7 +17,7 @@ struct ByteQueue: Sendable {
         guard head < bytes.count else { return nil }
         defer {
             head += 1
-            // Consumed bytes are removed now and then, so that a queue that is never empty does not grow.
+            // Removes consumed bytes now and then, so that a queue that is never empty does not grow.
             if head >= 4096 && head * 2 >= bytes.count {
                 bytes.removeFirst(head)
                 head = 0

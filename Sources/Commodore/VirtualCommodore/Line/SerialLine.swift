@@ -1,8 +1,8 @@
-/// The cable between the Commodore's user port and a modem, or whatever takes its place.
+/// The cable between the Commodore's user port and a modem, or a peer in the modem's place.
 ///
-/// The other end sends with ``send(_:)`` and reads with ``receive()``; the machine transfers the bytes in emulated time,
-/// at the line's speed, 10 bits per byte. A byte that arrives while the program is not receiving is lost, as on a real
-/// line, and one sent at another speed than the program's arrives as garbage.
+/// The peer sends with ``send(_:)`` and reads with ``receive()``; the machine transfers the bytes in emulated time, at
+/// the line's speed, 10 bits per byte. A byte that arrives while the program is not receiving is lost, as on a real
+/// line, and a byte sent at a speed other than the program's arrives as garbage.
 public struct SerialLine: Sendable {
     /// Counters of a line.
     public struct Statistics: Sendable, Hashable {
@@ -16,9 +16,9 @@ public struct SerialLine: Sendable {
         public internal(set) var sentByteCount = 0
     }
 
-    /// The speed of the other end, in bits per second.
+    /// The speed of the peer, in bits per second.
     public let baud: Int
-    /// Data carrier detect, as the Commodore reads it: whether the other end has a connection.
+    /// Data carrier detect, as the Commodore reads it: whether the peer has a connection.
     public var dcd = true
     /// Data terminal ready, which OPEN sets and CLOSE leaves as it is.
     public internal(set) var dtr = false
@@ -35,9 +35,9 @@ public struct SerialLine: Sendable {
     /// The accumulated fraction of a cycle: the length of a bit is not a whole number of cycles.
     private var remainder = 0
 
-    /// A line.
+    /// Creates a line.
     ///
-    /// - Parameter baud: the speed of the other end, clamped to 50...2400 bits per second.
+    /// - Parameter baud: the speed of the peer, clamped to 50...2400 bits per second.
     public init(baud: Int = 1200) {
         self.baud = min(max(baud, 50), 2400)
     }
@@ -48,10 +48,10 @@ public struct SerialLine: Sendable {
     /// Puts bytes on the line to the Commodore.
     public mutating func send(_ bytes: some Sequence<UInt8>) { incoming.append(bytes) }
 
-    /// Returns what the Commodore has sent since the last call.
+    /// Returns the bytes that the Commodore has sent since the last call.
     public mutating func receive() -> [UInt8] { outgoing.take() }
 
-    /// Discards what has not arrived, as when the plug is pulled.
+    /// Discards the bytes that have not arrived, as if the plug were pulled.
     public mutating func cut() {
         incoming.removeAll()
         rest()

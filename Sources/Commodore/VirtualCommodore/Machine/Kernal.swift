@@ -1,4 +1,4 @@
-/// The KERNAL's state beside its variables in RAM.
+/// The KERNAL's state that is not in RAM.
 ///
 /// No ROM is shipped. When the processor reaches an address in ROM, the routine that a real machine has there is emulated
 /// (``Machine/carryOutRoutine()``). Addresses and behaviour are those of the documented entry points (Commodore 64
@@ -6,7 +6,6 @@
 struct Kernal {
     /// Typed keys that the keyboard scan has not processed yet: it processes one every 60th of a second.
     var keys = ByteQueue()
-    /// Whether RUN/STOP is held down.
     var isStopKeyDown = false
     /// The rest of the line that CHRIN has read from the screen.
     var inputLine = ByteQueue()

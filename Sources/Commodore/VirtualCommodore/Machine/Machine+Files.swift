@@ -22,7 +22,7 @@ extension Machine {
         return .returns(cycles: 12)
     }
 
-    /// READST: for the line its own status, which reading clears.
+    /// READST: returns the status. The line has a status of its own, which is cleared when it is read.
     mutating func readStatus() -> RoutineEnd {
         if memory.ram[Kernal.Variable.device] == Device.serialLine {
             processor.a = memory.ram[SerialVariable.status]

@@ -1,4 +1,4 @@
-// The 60 Hz interrupt and what it does.
+// The 60 Hz interrupt, the jiffy clock and the keyboard.
 extension Machine {
     /// $FF48: saves the registers and continues where $0314 points, or $0316 after a BRK.
     mutating func enterInterrupt() -> RoutineEnd {

@@ -11,7 +11,7 @@ extension Machine {
         case .stops(let reason):
             stop = reason
         }
-        // An interrupt comes before the next instruction, as one that ended with RTS would allow.
+        // An interrupt may come before the next instruction, as after a real routine, which ends with RTS.
         processor.areInterruptsMasked = processor.interruptDisable
     }
 

@@ -42,7 +42,7 @@ extension Machine {
             next = following(position, until: line.upperBound)
         }
         while codes.last == Self.emptyCell { codes.removeLast() }
-        // The cursor stays behind the text; the program moves it.
+        // The cursor stays after the text; the program moves it.
         let end = min(cell.row * Self.columns + cell.column + codes.count, (line.upperBound + 1) * Self.columns - 1)
         moveCursor(end / Self.columns, end % Self.columns)
         return codes.map { ScreenCode(rawValue: $0).petscii } + [ControlCode.return.rawValue]
@@ -63,7 +63,6 @@ extension Machine {
 
     // MARK: - The cursor
 
-    /// Blinks the cursor.
     mutating func blinkCursor() {
         guard memory.ram[Kernal.Variable.cursorOff] == 0 else { return }
         let countdown = memory.ram[Kernal.Variable.cursorCountdown]

@@ -1,4 +1,4 @@
-// The chips at $D000...$DFFF and when they interrupt.
+// The chips at $D000...$DFFF and their interrupts.
 extension AddressSpace {
     mutating func readChip(_ address: UInt16) -> UInt8 {
         let register = Int(address & 0xFF)

@@ -3,7 +3,7 @@ extension AddressSpace {
     private var isListening: Bool { ram[SerialVariable.enabled] & 0x10 != 0 }
     private var isSending: Bool { serial.nextBit != .max }
 
-    /// Starts transferring what the other end has sent.
+    /// Starts the transfer of the bytes that the peer has sent.
     mutating func startIncoming() {
         guard line.nextBit == .max, !line.incoming.isEmpty else { return }
         line.bitsLeft = 10
@@ -57,7 +57,7 @@ extension AddressSpace {
         line.statistics.receivedByteCount += 1
     }
 
-    /// The next byte of the receive ring, or nil, which the status then says.
+    /// Returns the next byte of the receive ring. If the ring is empty, returns nil and sets the status.
     mutating func takeReceivedByte() -> UInt8? {
         let start = ram[SerialVariable.receiveStart]
         guard start != ram[SerialVariable.receiveEnd] else {

@@ -25,7 +25,7 @@ struct AddressSpace: ~Copyable {
     var cia2 = InterfaceChip()
     /// The colours of the screen's 1000 characters, 4 bits each.
     let colours = ColourRAM()
-    /// What is plugged into the user port.
+    /// The line that is plugged into the user port.
     var line: SerialLine
     /// The KERNAL's driver for it.
     var serial = SerialDriver()

@@ -1,4 +1,4 @@
-/// What is mapped into each of the 256 pages of the address space.
+/// The mapping of the 256 pages of the address space.
 struct PageMap: ~Copyable {
     /// What the processor reads in a page. Writes go to the RAM below a ROM, and to the chips.
     enum Kind: UInt8 {

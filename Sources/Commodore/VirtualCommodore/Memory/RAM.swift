@@ -23,7 +23,7 @@ struct RAM: ~Copyable {
         }
     }
 
-    /// Copies bytes that do not reach beyond $FFFF.
+    /// Returns a copy of `count` bytes, or fewer at the end of the memory.
     func bytes(_ address: UInt16, _ count: Int) -> [UInt8] {
         Array(UnsafeBufferPointer(start: bytes + Int(address), count: min(count, 0x10000 - Int(address))))
     }

@@ -4,6 +4,6 @@ extension Commodore64 {
     /// Text, extended colours, multicolour, bitmaps, sprites, fine scrolling and both border widths are shown.
     public func picture() -> Picture { videoSnapshot().picture() }
 
-    /// What the video chip sees now, for a picture that is rendered later or elsewhere.
+    /// A snapshot for the video chip's current picture, which can be rendered later or on another thread.
     package func videoSnapshot() -> VideoSnapshot { withVideo { VideoSnapshot($0) } }
 }

@@ -26,7 +26,7 @@ struct Deflate {
     mutating func compress(_ data: [UInt8]) -> [UInt8] {
         // The last block, with fixed codes.
         write(0b011, 3)
-        // Where three bytes with a hash were last seen.
+        // The last position of three bytes, by their hash.
         var seen = [Int](repeating: -1, count: 1 << 13)
         var position = 0
         while position < data.count {

@@ -1,6 +1,6 @@
 /// Writes PNG files with a palette of at most 16 colours (PNG specification, third edition).
 enum PNG {
-    /// A file.
+    /// Returns the bytes of a file.
     ///
     /// - Parameters:
     ///   - palette: the colours, 0xRRGGBB.

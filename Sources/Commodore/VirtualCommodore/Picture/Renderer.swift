@@ -80,7 +80,7 @@ struct Renderer {
         for point in 0..<24 {
             let colour: UInt8?
             if registers[0x1C] & bit != 0 {
-                // Two bits a pair of points: nothing, the first shared colour, its own, the second shared colour.
+                // Two bits for a pair of points: nothing, the first shared colour, its own, the second shared colour.
                 let pair = bits >> UInt32(22 - point / 2 * 2) & 3
                 colour = [nil, memory.video.colour(0x25), own, memory.video.colour(0x26)][Int(pair)]
             } else {
@@ -97,7 +97,7 @@ struct Renderer {
 /// One line of the display while it is drawn.
 struct DisplayLine {
     private(set) var colours: [UInt8]
-    /// Which points are foreground, behind which some sprites are drawn.
+    /// Whether each point is foreground. Some sprites are drawn behind the foreground.
     private var isForeground: [Bool]
 
     init(width: Int) {

@@ -3,8 +3,8 @@ import PETSCII
 extension Picture {
     /// The picture as an SVG drawing: text that can be read, compared and scaled.
     ///
-    /// The colour of most points of an 8 by 8 cell becomes a rectangle over as many cells as possible; the rest of a cell is
-    /// drawn as a shape, each of which is in the file once.
+    /// The colour of most points of an 8 by 8 cell becomes a rectangle over as many cells as possible. The rest of a
+    /// cell is drawn as shapes; the file contains each shape once.
     public func svg() -> String {
         var drawing = Drawing(self)
         return drawing.text()

@@ -1,4 +1,5 @@
-/// What the video chip sees at a moment. Copying it takes a few microseconds; its picture can be rendered on any thread.
+/// The registers and the memory that the video chip sees at one moment. Copying it takes a few microseconds; its
+/// picture can be rendered on any thread.
 package struct VideoSnapshot: Sendable {
     let video: VideoChip
     /// The chip's 16 KiB. In two of the four banks it finds the character set at $1000.

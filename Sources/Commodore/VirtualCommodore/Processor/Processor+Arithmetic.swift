@@ -1,4 +1,4 @@
-// What instructions do with an operand.
+// The operations of instructions on an operand.
 extension Processor {
     @inline(__always)
     mutating func load(_ address: UInt16, _ memory: inout AddressSpace) -> UInt8 {

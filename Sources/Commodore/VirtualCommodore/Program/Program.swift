@@ -23,7 +23,7 @@ public struct Program: Sendable, Hashable {
 
     /// The program in a PRG file, whose first two bytes are the load address.
     ///
-    /// - Throws: ``ProgramError`` if it has no byte beyond these, or reaches past $FFFF.
+    /// - Throws: ``ProgramError`` if it has no bytes after these, or reaches past $FFFF.
     public init(prg file: some Collection<UInt8>) throws(ProgramError) {
         let header = Array(file.prefix(2))
         guard header.count == 2 else { throw .empty }
@@ -64,7 +64,7 @@ public enum ProgramError: Error, Sendable, Hashable, CustomStringConvertible {
     case empty
     /// The program would reach past the end of the memory.
     case tooLong(byteCount: Int, loadAddress: UInt16)
-    /// The program does not say where it starts.
+    /// The program has no start address: its first BASIC line is not `SYS` and a number.
     case noStart
 
     /// What is wrong, and what to do.

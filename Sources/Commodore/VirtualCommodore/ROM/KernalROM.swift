@@ -1,4 +1,4 @@
-/// What programs find in the KERNAL's ROM, of which nothing is shipped: addresses, and the few bytes that a program reads.
+/// The parts of the KERNAL's ROM that programs use: addresses, and the few bytes that they read. No ROM is shipped.
 enum KernalROM {
     /// The default routines behind the vectors from $0314 on.
     static let vectors: [UInt16] = [
@@ -7,7 +7,7 @@ enum KernalROM {
         Entry.breakRoutine, Entry.load, Entry.save,
     ]
 
-    /// What a program reads there: at the end the processor's vectors for NMI, reset and IRQ, 0 elsewhere.
+    /// The byte at an address: at the end the processor's vectors for NMI, reset and IRQ, 0 elsewhere.
     static func byte(at address: UInt16) -> UInt8 {
         let vector: UInt16 =
             switch address & 0xFFFE {

@@ -37,7 +37,7 @@ extension Commodore64 {
     /// The screen as text, 25 lines.
     public var screenText: String { screenRows.joined(separator: "\n") }
 
-    /// The screen for a terminal with 24-bit colours, with a border around it; 25 rows and twice the border's.
+    /// The screen for a terminal with 24-bit colours, with a border around it: 25 rows and twice the border's rows.
     ///
     /// - Parameter border: the border's width in columns and its height in rows.
     /// - Returns: lines that each begin and end in the terminal's own colours, without line feeds.
