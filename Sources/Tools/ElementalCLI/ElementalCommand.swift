@@ -3,7 +3,7 @@ import Dispatch
 import NIOCore
 import Support
 
-/// The program's start. It is not asynchronous: for that the system has to let Swift's threads start.
+/// The program's start. It is synchronous, because an asynchronous start fails where Swift cannot start threads.
 @main
 enum EntryPoint {
     static func main() {
@@ -20,7 +20,7 @@ enum EntryPoint {
         dispatchMain()
     }
 
-    /// Takes as many threads as the command can use, however many cores the machine has. A measurement has them all.
+    /// Limits the threads to those that the command can use, whatever the number of cores. A measurement is not limited.
     private static func limitThreads() {
         let command = CommandLine.arguments.dropFirst().first
         guard command != BenchCommand.configuration.commandName else { return }
@@ -33,10 +33,10 @@ enum EntryPoint {
         NIOSingletons.blockingPoolThreadCountSuggestion = 1
     }
 
-    /// Opens those of standard input, output and error that the parent process has closed on /dev/null: otherwise a socket
+    /// Opens standard input, output and error on /dev/null if the parent process has closed them. Otherwise a socket
     /// could get one of their numbers, and output would go to it.
     ///
-    /// Results that are written to standard output would be lost without a word. There the write fails.
+    /// Standard output is opened for reading only, so that writing results fails: they must not be lost silently.
     private static func openStandardDescriptors() {
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             // `open` returns the lowest free number, which is this one.
@@ -102,7 +102,7 @@ struct ElementalCommand: AsyncParsableCommand {
         } catch let code as ExitCode {
             await exit(code)
         } catch {
-            // A program that reads JSON is told of mistakes on the command line as well.
+            // A program that reads JSON receives mistakes on the command line, too.
             if OutputOptions.wantsJSON(CommandLine.arguments), exitCode(for: error) == .validationFailure {
                 await Console(json: true).emit(CommandFailure("usage", message(for: error)))
             }
@@ -112,7 +112,7 @@ struct ElementalCommand: AsyncParsableCommand {
 }
 
 extension ElementalCommand {
-    /// The place of the first argument that is not valid UTF-8. Swift puts other characters in place of what is not valid.
+    /// The place of the first argument that is not valid UTF-8. Swift replaces invalid bytes by other characters.
     private static var invalidArgument: Int? {
         (1..<max(1, Int(CommandLine.argc))).first { place in
             CommandLine.unsafeArgv[place].map { String(validatingCString: $0) == nil } ?? false
@@ -149,7 +149,6 @@ extension ElementalCommand {
     /// The prefix of every error message.
     static var _errorPrefix: String { "elemental: " }
 
-    /// Parses the command line.
     static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
         try checkNames(of: arguments)
         return try parseAsRoot(arguments)
@@ -178,7 +177,7 @@ extension ElementalCommand {
 
     private static let helpName = "help"
 
-    /// Whether that argument is the first mistake: a group with a default command may take other words than names.
+    /// Whether that argument is the first mistake. A command with a default subcommand may take words other than names.
     private static func isUnexpected(_ place: Int, in arguments: [String]) -> Bool {
         accepts(Array(arguments[..<place])) && !accepts(Array(arguments[...place]))
     }

@@ -2,7 +2,7 @@ import Elemental
 
 /// Makes one more connection to the service that is measured.
 ///
-/// `number` distinguishes it from the others, from 1; `allowsUDP` says whether it needs a UDP socket.
+/// `number` counts these connections from 1; `allowsUDP` is whether the connection needs a UDP socket.
 package typealias ConnectAnother =
     @Sendable (_ number: Int, _ allowsUDP: Bool) async throws(ElementalError) -> ElementalDevice
 

@@ -9,10 +9,10 @@ package struct FanOutRun: Sendable {
     package var deviceCount = 10
     /// How long deliveries are counted.
     package var duration: Duration = .seconds(2)
-    /// The bytes of each value, from ``BenchElements/minimumByteCount``; values of just that many are numbers, others
-    /// data.
+    /// The bytes of each value, from ``BenchElements/minimumByteCount``. A value of exactly that size is a number, a
+    /// larger one is data.
     package var size = 8
-    /// How long to wait for the other end's report, and for values in flight then.
+    /// How long to wait for the service's report, and then for the values in flight.
     package var timeout: Duration = .seconds(5)
 
     /// 8 bytes to 10 devices for 2 s.
@@ -25,7 +25,7 @@ package struct FanOutRun: Sendable {
     /// - Parameters:
     ///   - device: a connection to a service of ``BenchService``, the first of the devices.
     ///   - connect: makes the others.
-    /// - Throws: ``ElementalError`` if the other end is not such a service, a connection ends or no report arrives.
+    /// - Throws: ``ElementalError`` if the peer is not such a service, a connection ends or no report arrives.
     package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother
     ) async throws(ElementalError) -> FanOutReport {

@@ -7,7 +7,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
     let via: Via
     let timeout: Duration
 
-    /// Sends a message. What does not fit the queue is lost; any other failure ends the measurement.
+    /// Sends a message, or drops it if the queue is full. Any other failure ends the measurement.
     @inline(__always)
     func send<Report>(_ message: Value, _ measurement: Measurement<Report>) {
         do throws(ElementalError) {
@@ -20,7 +20,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
     /// Delivers the answers: on the event loop, or in a task that consumes an async stream.
     ///
     /// - Parameter measurement: fails when the connection ends.
-    /// - Returns: what stops it.
+    /// - Returns: a closure that stops the delivery.
     func listen<Report>(
         _ measurement: Measurement<Report>, _ take: @escaping @Sendable (Value) -> Void
     ) async throws(ElementalError) -> @Sendable () -> Void {
@@ -39,7 +39,7 @@ struct EchoLine<Value: NumberedValue>: Sendable {
         return { task.cancel() }
     }
 
-    /// The error of messages that never come back.
+    /// The error to report if no answer arrives.
     var silence: ElementalError {
         ElementalError(
             .timedOut,

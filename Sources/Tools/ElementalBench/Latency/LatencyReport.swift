@@ -8,7 +8,7 @@ package struct LatencyReport: Sendable {
     package let via: Via
     package private(set) var count = 0
     package internal(set) var load: LoadReport?
-    /// How long messages took in each direction; `nil` for pings, which do not tell.
+    /// How long messages took in each direction; `nil` for pings, which do not measure it.
     package var oneWay: OneWayTimes?
     /// Round trips that were not answered in time.
     package private(set) var lost = 0
@@ -45,7 +45,7 @@ package struct LatencyReport: Sendable {
 }
 
 extension LatencyReport {
-    /// The percentiles and a histogram of the times in doubling steps, for a person.
+    /// The percentiles, and a histogram of the times in steps of the square root of 2, as text.
     package var lines: [String] {
         var lines = ["\(count) round trips over \(transport.rawValue) by \(via.title), \(lost) lost"]
         if let load { lines.append(load.line) }
@@ -65,7 +65,7 @@ extension LatencyReport {
         return lines + bars
     }
 
-    /// Steps of the square root of 2, each with a bar as long as its share.
+    /// A bar for each step, as long as its share.
     private var bars: [String] {
         let first = max(1, minimum.rounded(.down))
         var edges = [first]

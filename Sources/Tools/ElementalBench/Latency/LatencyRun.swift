@@ -3,23 +3,23 @@ import Elemental
 /// A run of round trips, consecutive or at a fixed rate.
 ///
 /// At a rate, each round trip begins when it is due, whether or not the previous ones were answered, and is timed from
-/// then: a stall of the other end shows in all the round trips that it delayed, not in a single one, which would be
-/// coordinated omission. With a ``Pace`` it is timed from when it is sent.
+/// then. A stall of the peer therefore shows in all the round trips that it delays. Showing it in a single one would be
+/// coordinated omission. With a ``Pace``, a round trip is timed from when it is sent.
 package struct LatencyRun: Sendable {
     package var transport = Transport.tcp
-    /// How they are sent and received; `nil` for handlers if the other end is a bench service, for pings otherwise.
+    /// How messages are sent and received; `nil` for handlers if the peer is a bench service, for pings otherwise.
     package var via: Via?
     package var count = 10_000
     /// The bytes of each message's value, at least 8; at most 1,024 for pings.
     package var size = 8
     /// Round trips a second; `nil` for consecutive ones.
     package var rate: Double?
-    /// How long one may take before it counts as lost.
+    /// How long a round trip may take before it counts as lost.
     package var timeout: Duration = .seconds(5)
-    /// The sender of round trips at a rate, which sleeps in between; `nil` for one that watches the clock.
+    /// The sender of round trips at a rate, which sleeps in between; `nil` for a sender that polls the clock.
     package var pace: Pace?
-    /// Whether without a pace round trips at a rate are sent by the connection's event loop, which does not sleep, rather
-    /// than by a thread of their own that keeps another core busy.
+    /// Whether the connection's event loop, which does not sleep, sends the round trips at a rate if there is no pace.
+    /// Otherwise a separate thread sends them, which keeps another core busy.
     package var isPacedByLoop = false
     /// The load during the measurement; `nil` for none.
     package var load: Load?
@@ -37,7 +37,7 @@ package struct LatencyRun: Sendable {
     /// - Parameters:
     ///   - device: a connection to a service of ``BenchService``, or for pings without a load to any service.
     ///   - connect: makes further connections, for a load that needs them.
-    /// - Throws: ``ElementalError`` if the other end answers nothing or is not a bench service where one is needed, if the
+    /// - Throws: ``ElementalError`` if the peer does not answer, is not a bench service although the run needs one, the
     ///   connection ends or the task is cancelled.
     package func run(
         _ device: ElementalDevice, connect: @escaping ConnectAnother

@@ -1,7 +1,7 @@
-/// What the load transferred during the round trips.
+/// The traffic of the load during the round trips.
 package struct LoadReport: Sendable {
     package let load: Load
-    /// The connections that it came over.
+    /// The number of connections that carried the load.
     package let devices: Int
     package let sent: Int
     /// Messages that arrived, each counted once.

@@ -92,7 +92,7 @@ private final class Motion: Sendable {
                 let due = max(0, time * MotionLoad.rate - phase)
                 while Double(state.sent[position]) < due {
                     let number = MessageNumber(run: runs[position], sequence: state.sent[position])
-                    // What cannot be sent is lost, and shows in the report.
+                    // A message that cannot be sent counts as lost in the report.
                     try? device.send(Vector3(number, byteCount: 12), to: BenchElements.motion)
                     state.sent[position] += 1
                 }

@@ -4,15 +4,15 @@ import Support
 
 /// Messages to a bench service and their answers, each timed by when the service received the message.
 ///
-/// A message is its sending time, so an answer needs no lookup.
+/// The value of a message is its sending time, so an answer needs no lookup.
 struct OneWayTrips: Sendable {
-    /// The most trips: the two clocks may drift apart meanwhile, which widens the error.
+    /// The maximum number of trips: the two clocks may drift apart meanwhile, which widens the error.
     private static let maximumCount = 200
-    /// The longest that trips at a rate may take, in seconds, for the same reason.
+    /// The maximum duration of the trips at a rate, in seconds, for the same reason.
     private static let maximumSeconds = 1.0
-    /// After this time without an answer the next one of consecutive messages is sent.
+    /// How often to check for answers. Over UDP, the next consecutive message is sent if none arrived in this time.
     private static let lookTime: Duration = .milliseconds(200)
-    /// After this time without an answer all messages that were sent at a rate have arrived or are lost.
+    /// After this time without an answer, all messages that were sent at a rate have arrived or are lost.
     private static let quietTime: Duration = .milliseconds(1200)
 
     private struct State {
@@ -33,9 +33,9 @@ struct OneWayTrips: Sendable {
     private let measurement = Measurement<Void>()
 
     /// - Parameters:
-    ///   - count: the most trips.
+    ///   - count: the maximum number of trips.
     ///   - rate: trips a second; `nil` for consecutive ones.
-    ///   - timeout: how long no answer may come.
+    ///   - timeout: how long to wait for the next answer.
     init(_ device: ElementalDevice, over transport: Transport, count: Int, rate: Double?, timeout: Duration) {
         self.device = device
         self.transport = transport
@@ -48,7 +48,7 @@ struct OneWayTrips: Sendable {
 
     /// - Returns: the times of the answered messages; `nil` if there are none, or the ends have not compared their clocks.
     func run() async throws(ElementalError) -> OneWayTimes? {
-        // The first exchange of times is answered before a ping that follows it.
+        // The service answers the first clock exchange before this ping, which follows it.
         _ = try await device.ping(timeout: timeout)
         let registration = device.onTimedValue(of: stamp.received) { sent, received, _ in
             take(MeasurementTime(microseconds: sent), received, returned: .now)
@@ -90,7 +90,7 @@ struct OneWayTrips: Sendable {
     }
 
     private func take(_ sent: MeasurementTime, _ received: ReceivedTime?, returned now: MeasurementTime) {
-        // The answer to another run's message is the newest value when this one begins.
+        // The element's newest value may still be the answer to a message of an earlier run.
         guard sent >= begin, sent <= now else { return }
         let (isLast, isNewest) = state.withLock { state in
             if let received { state.times.add(sent: sent, received, returned: now) }
@@ -122,13 +122,13 @@ package struct OneWayTimes: Sendable {
                 error: received.error / .microseconds(1)))
     }
 
-    /// The trips that count: the first ones may come before the clocks are compared well.
+    /// The trips with a small error. The first trips may come before the two clocks are compared precisely.
     private var settled: [Trip] {
         let least = trips.lazy.map(\.error).min() ?? 0
         return trips.filter { $0.error <= 2 * least }
     }
 
-    /// The most by which any of the times is wrong, if the service is honest.
+    /// The maximum error of any of the times, if the service is honest.
     package var error: Double { settled.lazy.map(\.error).max() ?? 0 }
 
     /// A percentile of the times to the service. As an estimate it may be below 0, by less than ``error``.

@@ -8,7 +8,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
         var report: LatencyReport
         var numbers = SequenceCounter()
         var message: Value
-        /// When each was sent, if they are timed from then.
+        /// The sending time of each round trip, if it is timed from then.
         var sendTimes: [UInt64] = []
     }
 
@@ -24,7 +24,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
     /// - Parameters:
     ///   - size: the bytes of each message's value.
     ///   - rate: round trips a second.
-    ///   - pace: what sends; `nil` for the connection's event loop or a thread that watches the clock.
+    ///   - pace: the sender; `nil` for the connection's event loop or a thread that polls the clock.
     ///   - isPacedByLoop: without a pace, whether the event loop sends.
     init(
         _ line: EchoLine<Value>, _ report: LatencyReport, count: Int, size: Int, rate: Double, pace: Pace?,
@@ -36,7 +36,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
         self.count = count
         pacer = Pacer(count: count, rate: rate, isExact: pace == nil)
         var state = State(report: report, message: Value(MessageNumber(run: run), byteCount: size))
-        // A longer run makes more room as it goes on.
+        // In a longer run the array grows.
         if pace != nil { state.sendTimes.reserveCapacity(min(count, 1 << 20)) }
         self.state = Locked(state)
     }
@@ -85,7 +85,7 @@ final class PacedEchoTrips<Value: NumberedValue>: Sendable {
         if isLast { measurement.end(.success(())) }
     }
 
-    /// From when a round trip is timed; `nil` if its message was not sent.
+    /// The time from which a round trip is timed; `nil` if its message was not sent.
     private func begin(of number: Int, _ sendTimes: [UInt64]) -> UInt64? {
         guard pace != nil else { return pacer.due(number) }
         return sendTimes.indices.contains(number) ? sendTimes[number] : nil

@@ -3,7 +3,7 @@ import Support
 
 /// Round trips by the framework's own pings, which any service answers.
 struct PingTrips: Sendable {
-    /// The maximum length of a ping.
+    /// The maximum length of a ping, in bytes.
     static let maximumSize = 1024
     /// The maximum number in flight; further ones that are due count as lost.
     private static let maximumUnderWay = 10_000
@@ -92,7 +92,7 @@ private final class Tally: Sendable {
     var report: LatencyReport { state.withLock { $0.report } }
     var failure: ElementalError? { state.withLock { $0.failure } }
 
-    /// - Returns: whether one more may be in flight; otherwise it counts as lost.
+    /// - Returns: whether one more may be in flight; if not, it counts as lost.
     func begin(atMost most: Int) -> Bool {
         state.withLock { state in
             guard state.underWay < most else {

@@ -1,4 +1,5 @@
-/// Consecutive round trips as a state machine: what follows an answer or its absence. No socket, no clock.
+/// Consecutive round trips as a state machine that decides what follows an answer or a timeout. It uses no socket and
+/// no clock.
 ///
 /// The first ones are warm-up and do not count. Times are nanoseconds of ``MonotonicClock``.
 struct TripMachine: Sendable {
@@ -8,11 +9,11 @@ struct TripMachine: Sendable {
         case wait
         /// All round trips are over.
         case finish
-        /// Nothing was ever answered: the other end does not get the messages.
+        /// No message was ever answered: the peer does not receive them.
         case giveUp
     }
 
-    /// After this number of unanswered messages at the start, none will be answered.
+    /// The number of unanswered messages at the start after which the machine gives up.
     private static let patience = 3
 
     private(set) var report: LatencyReport
@@ -34,10 +35,10 @@ struct TripMachine: Sendable {
         current = MessageNumber(run: run)
     }
 
-    /// The current message is about to be sent.
+    /// Records that the current message is about to be sent.
     mutating func begin(at now: UInt64) { began = now }
 
-    /// A message came back. One that is not expected, because it was given up or is not ours, is ignored.
+    /// Handles an answer. An unexpected one is ignored: its message counts as lost already, or is not of this run.
     mutating func answer(_ number: MessageNumber, at now: UInt64) -> Action {
         guard number == current, number.sequence < end else { return .wait }
         hasAnswer = true
@@ -45,7 +46,7 @@ struct TripMachine: Sendable {
         return goOn()
     }
 
-    /// Time has passed.
+    /// Checks whether the current message has timed out.
     mutating func look(at now: UInt64) -> Action {
         guard current.sequence < end, now >= began + timeout else { return .wait }
         if !hasAnswer, current.sequence + 1 >= Self.patience { return .giveUp }

@@ -1,11 +1,11 @@
 /// The first 8 bytes of every message of a measurement: its run and its number within the run.
 struct MessageNumber: Sendable, Equatable {
-    /// The run in the upper 24 bits, the sequence number in the lower 40: the number after this one is one more.
+    /// The run in the upper 24 bits, the sequence number in the lower 40. Adding 1 gives the number of the next message.
     var rawValue: UInt64
 
     /// Its length in a message.
     static let byteCount = 8
-    /// Runs are numbered 1 to this.
+    /// The highest number of a run; the lowest is 1.
     static let highestRun: UInt32 = 0xFF_FFFF
 
     init(rawValue: UInt64) { self.rawValue = rawValue }

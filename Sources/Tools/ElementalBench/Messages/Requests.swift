@@ -1,4 +1,4 @@
-/// What a bench service has received of one run, as reported to the sender.
+/// The messages of one run that a bench service has received, as reported to the sender.
 struct SinkReport: Codable, Sendable {
     /// The run's number, which distinguishes its messages and report from those of earlier ones.
     var run: UInt32
@@ -9,7 +9,7 @@ struct SinkReport: Codable, Sendable {
     var disordered = 0
     /// From the first arrival to the last.
     var seconds = 0.0
-    /// What the service's whole process has used since the run began, in seconds.
+    /// The CPU time of the service's whole process since the run began, in seconds.
     var processorTime = 0.0
 }
 

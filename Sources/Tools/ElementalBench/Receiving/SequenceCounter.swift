@@ -41,7 +41,7 @@ struct SequenceCounter: Sendable {
     }
 
     private mutating func takeLate(_ number: UInt64) -> Bool {
-        // Late messages are usually only a little late.
+        // Late messages are usually only a little late, so the search begins at the end.
         guard let position = missing.lastIndex(where: { $0.lowerBound <= number }), missing[position].contains(number)
         else {
             repeated += 1

@@ -13,13 +13,13 @@ final class Sink: Sendable {
         var transport = Transport.tcp
         /// Nanoseconds of ``MonotonicClock``; 0 before the first message.
         var first: UInt64 = 0
-        /// Of the process, in seconds, when the run began.
+        /// The CPU time of the process when the run began, in seconds.
         var processorTime = 0.0
     }
 
     /// The arrival time is recorded only for messages whose number is a multiple of this.
     private static let markDistance: UInt64 = 64
-    /// No run has this number: before the first message of a run none is expected.
+    /// The expected number before the first message of a run; no message has it.
     private static let nothing = UInt64.max
 
     private let state: Locked<State>
@@ -32,7 +32,7 @@ final class Sink: Sendable {
     /// - Parameter run: the run that begins; 0 for none yet.
     init(run: UInt32 = 0) { state = Locked(State(report: SinkReport(run: run))) }
 
-    /// Counts a message. One of another run than the latest, or of another length, is ignored.
+    /// Counts a message. Ignores messages of earlier runs and of another length.
     @inline(__always)
     func take<Value: NumberedValue>(_ value: Value, over transport: Transport) {
         if let number = value.number { take(number, value.wireByteCount, transport) }
@@ -54,7 +54,7 @@ final class Sink: Sendable {
         if number.rawValue % Self.markDistance == 0 { last.store(MonotonicClock.nanoseconds, ordering: .relaxed) }
     }
 
-    /// The first message of a run, and one that is out of order.
+    /// Counts the first message of a run or a message that is out of order.
     private func takeOther(_ number: MessageNumber, _ length: Int, _ transport: Transport) {
         state.withLock { state in
             guard number.run == state.report.run else { return }
@@ -83,8 +83,8 @@ final class Sink: Sendable {
             }
             catchUp(&state)
             let count = Int(state.numbers.count)
-            // Over TCP the request follows the last message. Over UDP the last arrival is less exact:
-            // up to `markDistance` of them may have come after the last one noted.
+            // Over TCP the request follows the last message. Over UDP the last arrival is less exact: up to
+            // `markDistance` messages may have arrived after the last recorded time.
             if state.transport == .tcp, count > state.report.messages {
                 last.store(MonotonicClock.nanoseconds, ordering: .relaxed)
             }

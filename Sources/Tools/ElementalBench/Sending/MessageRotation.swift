@@ -12,12 +12,12 @@ import struct Foundation.Data
 /// in the queue, and some more. A short one is copied when it is sent, so there is one, whose number is written in place:
 /// changing a `Data` takes longer than sending it.
 struct MessageRotation<Value: NumberedValue> {
-    /// From here on a message is sent without a copy.
+    /// The minimum length of a message that is sent without a copy.
     private static var longByteCount: Int { 16 * 1024 }
 
     private var messages: [Value]
     private var short: Value
-    /// The bytes of the short message; `nil` if its numbers are set as those of any value.
+    /// The bytes of the short message; `nil` if its number is set as in any other value.
     private let memory: UnsafeMutableRawPointer?
 
     /// - Parameters:

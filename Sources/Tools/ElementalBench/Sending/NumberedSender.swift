@@ -15,8 +15,9 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
 
     /// Sends messages numbered from 0.
     ///
-    /// - Parameter limit: the number of messages at which to stop, as far as it is known at a time of ``MonotonicClock``.
-    /// - Returns: how many.
+    /// - Parameter limit: returns the number of messages at which to stop, given the time of ``MonotonicClock``; `.max`
+    ///   to go on.
+    /// - Returns: the number of messages sent.
     func send(run: UInt32, until limit: @Sendable (_ now: UInt64) -> UInt64) async throws(ElementalError) -> UInt64 {
         let start = MonotonicClock.nanoseconds
         let turn = UInt64(max(1, Self.turnByteCount / byteCount))
@@ -33,7 +34,7 @@ struct NumberedSender<Value: NumberedValue>: Sendable {
                 try sendBurst(&messages, &number, upTo: min(due, number.sequence + turn))
                 try await device.waitForRoom(for: byteCount)
             } else if let rate {
-                // Waiting for less than a timer's resolution would only slow down: those messages are sent together.
+                // Waiting for less than a timer's resolution would only slow down, so these messages are sent together.
                 let next = Double(number.sequence) / rate - MonotonicClock.seconds(from: start, to: now)
                 await Delay.wait(.seconds(min(max(0.001, next), 0.1)))
             }

@@ -7,7 +7,7 @@ struct Reports: Sendable {
     /// How long a report may take.
     let timeout: Duration
 
-    /// Over UDP a run is over when everything has arrived, or nothing more for this long.
+    /// Over UDP, a run is over when everything has arrived, or when nothing more arrives for this long.
     private static let quietTime: Duration = .milliseconds(200)
 
     /// Makes the service start a run.
@@ -50,7 +50,7 @@ struct Reports: Sendable {
             ending.cancel()
         }
         try await device.sendWhenReady(run, to: BenchElements.ask)
-        // What is queued before the request takes time: the limit starts when the queue is empty.
+        // Messages that are queued before the request take time, so the timeout starts when the queue is empty.
         while device.statistics.messagesUnsent > 0 {
             try await device.waitForRoom()
             await Delay.wait(.milliseconds(1))

@@ -9,8 +9,8 @@ import struct Foundation.Data
 /// The elements of a bench service: sinks for numbered messages and a report of what arrived, echoes that send each message
 /// back to the device that sent it, and broadcasts to all devices.
 ///
-/// Every message carries a ``MessageNumber``. One of 8 bytes is a number, as a program would define its element; one of
-/// another length is data. Stamps alone are times.
+/// Every message carries a ``MessageNumber``. A message of 8 bytes is a number, as a program would define its element;
+/// a longer one is data. Only the stamps carry times instead.
 package enum BenchElements {
     // Sinks.
     static let data = Element<Data>(0, "Data", access: .write)
@@ -27,7 +27,7 @@ package enum BenchElements {
     static let echoDatagram = Echo(10, "Echo datagram", transport: .udp)
     static let streamEcho = Echo(12, "Stream echo", transport: .tcp)
     static let streamEchoDatagram = Echo(14, "Stream echo datagram", transport: .udp)
-    /// Has the service consume what the device sends to the stream echoes: on its event loop, or on Swift's thread pool.
+    /// Makes the service consume the messages to the stream echoes: on its event loop if true, else on Swift's thread pool.
     static let openStreams = Element<Bool>(16, "Open streams on the loop", access: .write)
 
     // Broadcasts.
@@ -47,7 +47,7 @@ package enum BenchElements {
         }
     }
 
-    // The time of a message's sending, and back with the time of its reception.
+    // Stamps: a message's sending time, which the service returns with the time of reception.
     static let stamp = Stamp(21, "Stamp", transport: .tcp)
     static let stampDatagram = Stamp(23, "Stamp datagram", transport: .udp)
 
@@ -76,10 +76,10 @@ package enum BenchElements {
     /// The maximum length of a message over TCP, and of one requested from a bench service.
     package static let maximumByteCount = 16_000_000
 
-    /// Whether the other end is a bench service of this version.
+    /// Whether the peer is a bench service of this version.
     static func areKnown(to device: ElementalDevice) -> Bool { device.knownElements.elements == all.elements }
 
-    /// Checks that the other end is a bench service of this version.
+    /// Checks that the peer is a bench service of this version.
     static func check(_ device: ElementalDevice, _ purpose: String) throws(ElementalError) {
         guard !areKnown(to: device) else { return }
         throw ElementalError(

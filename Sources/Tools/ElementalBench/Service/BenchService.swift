@@ -1,11 +1,11 @@
 import Elemental
 
-/// A service for measurements: it answers pings, as every service does, counts what is sent to its sinks, sends back
-/// what is sent to its echoes and sends to all devices at once.
+/// A service for measurements: it answers pings, as every service does, counts the messages to its sinks, returns the
+/// messages to its echoes and sends to all devices at once.
 ///
 /// A device that is merely connected costs it nothing beyond the connection.
 package enum BenchService {
-    /// A broadcast runs ahead of each device by its queue's size: with hundreds of devices it has to be small.
+    /// A broadcast fills the queue of each device, so with hundreds of devices the queues have to be small.
     private static let maximumQueueByteCount = 64 * 1024
 
     /// Creates the service; the caller starts and stops it.

@@ -4,7 +4,7 @@ import Support
 /// A bench service's broadcasts: numbered values to all devices, from when a device requests them until it stops them or
 /// disconnects.
 final class Broadcasts: Sendable {
-    /// Bytes that are sent before the queues are looked at.
+    /// Bytes that are sent between two checks of the queues.
     private static let turnByteCount = 4096
 
     private let senders = Locked<[ElementalDevice: Task<UInt64, Never>]>([:])
@@ -44,9 +44,9 @@ final class Broadcasts: Sendable {
         let turn = UInt64(max(1, turnByteCount / byteCount))
         while !Task.isCancelled {
             guard let late = sendBurst(&message, &number, upTo: number.sequence + turn, element, service) else { break }
-            // The others have it already. Devices whose queue was full get it now, before anyone gets the next value.
+            // The other devices have the value. Those whose queue was full get it now, before any device gets the next value.
             for device in late {
-                // Though the run may be over by now: it was counted.
+                // The value was counted, so a task of its own sends it even if the run is over by now.
                 await Task { [message] in try? await device.sendWhenReady(message, to: element) }.value
             }
             guard (try? await service.waitForRoom(for: byteCount)) != nil else { break }

@@ -10,7 +10,7 @@ enum Echoes {
         }
         for stamp in [BenchElements.stamp, BenchElements.stampDatagram] {
             service.onValue(of: stamp.sent) { sent, device in
-                // What does not fit the queue is lost: its time would say nothing any more.
+                // An answer is dropped if the queue is full, because the time of a late answer is useless.
                 try? device.send(sent, to: stamp.received, at: .now)
             }
         }
@@ -47,7 +47,7 @@ final class StreamEchoes: Sendable {
     }
 
     private static func consume<Value>(_ element: Element<Value>, of device: ElementalDevice, isOnLoop: Bool) {
-        // Here on the event loop, so that the next message is not missed.
+        // Subscribes here, on the event loop, so that the next message is not missed.
         let values = device.values(of: element)
         Task(executorPreference: isOnLoop ? device.executor : nil) {
             for await value in values { try? await device.sendWhenReady(value, to: element) }

@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// What a measurement that is driven by handlers comes to, for the task that waits for it.
+/// The result of a measurement: handlers set it, and a task waits for it.
 struct Measurement<Value: Sendable>: Sendable {
     private let outcome = Outcome<Result<Value, ElementalError>>()
 

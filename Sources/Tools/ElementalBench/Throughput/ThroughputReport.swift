@@ -8,7 +8,7 @@ package struct ThroughputReport: Sendable {
     package let messages: Int
     /// Bytes of the values that arrived, without envelopes.
     package let bytes: Int
-    /// The duration: from the first arrival to the last at the other end, or from the first send to the last if that
+    /// The duration: from the first arrival to the last at the receiver, or from the first send to the last if that
     /// took longer.
     package let seconds: Double
     package let repeated: Int

@@ -14,16 +14,15 @@ package struct ThroughputRun: Sendable {
     }
 
     package var transport = Transport.tcp
-    /// How much is sent.
     package var amount = Amount.time(.seconds(2))
-    /// The bytes of each message's value, from ``BenchElements/minimumByteCount``; messages of just that many are
-    /// numbers, others data.
+    /// The bytes of each message's value, from ``BenchElements/minimumByteCount``. A message of exactly that size is a
+    /// number, a longer one is data.
     package var size = 64
     /// Messages a second; `nil` for as many as possible.
     package var rate: Double?
     /// Whether the sender runs on the connection's event loop, like a handler, rather than on a thread of the pool.
     package var isOnLoop = false
-    /// How long to wait for the other end's report.
+    /// How long to wait for the service's report.
     package var timeout: Duration = .seconds(5)
 
     /// 64 bytes over TCP as fast as possible, for 2 s.
@@ -35,7 +34,7 @@ package struct ThroughputRun: Sendable {
     /// Measures.
     ///
     /// - Parameter device: a connection to a service of ``BenchService``.
-    /// - Throws: ``ElementalError`` if the other end is not such a service, the connection ends or no report arrives.
+    /// - Throws: ``ElementalError`` if the peer is not such a service, the connection ends or no report arrives.
     package func run(_ device: ElementalDevice) async throws(ElementalError) -> ThroughputReport {
         try BenchElements.check(device, "throughput")
         switch (size == BenchElements.minimumByteCount, transport) {

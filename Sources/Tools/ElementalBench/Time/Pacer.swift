@@ -17,7 +17,7 @@ final class Pacer: Sendable {
     private let period: UInt64
     private let watchTime: UInt64
     private let begin: Atomic<UInt64> = Atomic(0)
-    /// The next call of an event loop.
+    /// The number of the next call on an event loop.
     private let next = Atomic(0)
     private let isCancelled = Atomic(false)
     /// Stops the event loop's ticks or the task.
@@ -39,7 +39,7 @@ final class Pacer: Sendable {
         .nanoseconds(Int64(Self.startTime)) + .nanoseconds(Int64(clamping: period)) * max(0, count - 1)
     }
 
-    /// When a call is due, in nanoseconds of ``MonotonicClock``. The pacer has made its first one.
+    /// When a call is due, in nanoseconds of ``MonotonicClock``. Valid from the first call on.
     func due(_ number: Int) -> UInt64 { begin.load(ordering: .relaxed) + UInt64(number) * period }
 
     /// Starts to call the action.
@@ -56,12 +56,12 @@ final class Pacer: Sendable {
         }
     }
 
-    /// Starts to call the action on a device's event loop, as a control loop does that runs there.
+    /// Starts to call the action on a device's event loop, as a control loop there would.
     func start(on device: ElementalDevice, _ action: @escaping @Sendable (Int) -> Void) {
         let registration = device.onTick(every: .nanoseconds(Int64(clamping: period))) { [self] due, _ in
             var number = next.load(ordering: .relaxed)
             if number == 0 { begin.store(due.uptimeNanoseconds, ordering: .relaxed) }
-            // Those that the loop missed are made up for.
+            // Makes up for the calls that the loop missed.
             let now = MonotonicClock.nanoseconds
             while number < count, self.due(number) <= now {
                 action(number)

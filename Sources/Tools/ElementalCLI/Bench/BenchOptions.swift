@@ -31,7 +31,7 @@ struct BenchOptions: ParsableArguments {
     /// Checks `--size`.
     ///
     /// - Parameters:
-    ///   - maximum: the most bytes.
+    ///   - maximum: the maximum number of bytes.
     ///   - purpose: what the bytes are for, for the error message.
     static func check(size: Int?, atMost maximum: Int, _ purpose: String = "") throws {
         let sizes = BenchElements.minimumByteCount...maximum
@@ -52,7 +52,7 @@ struct BenchOptions: ParsableArguments {
     /// Connects to the target, or to a responder that is ended afterwards, measures and writes the report.
     ///
     /// - Parameters:
-    ///   - latency: what the event loops do between values: the client's, and that of a responder of its own.
+    ///   - latency: the latency mode of the client's event loop, and of the responder's if one is started.
     ///   - run: measures with the device, and may make further connections.
     func measure<Report: ConsoleEvent>(
         _ console: Console, _ output: OutputOptions, latency: Latency = .standard,
@@ -67,8 +67,8 @@ struct BenchOptions: ParsableArguments {
             let responder = try await ResponderProcess.start(
                 security.responderOptions + (latency == .standard ? [] : ["--lowest"]))
             try await withCleanup {
-                // It is not one of the services that were paired, whatever port it has. With a policy it has made the
-                // user's identity, if there was none.
+                // The responder is none of the paired services, whatever its port. With a policy, it has created the
+                // user's identity if there was none.
                 let access = security.policy == nil ? ClientAccess(security: .open) : try await security.load()
                 let place = ServicePlace.address(host: "127.0.0.1", port: responder.port)
                 try await measure(place, access, latency, console, output, run)
@@ -103,7 +103,7 @@ struct BenchOptions: ParsableArguments {
 }
 
 extension ClientSecurityOptions {
-    /// The options with which a measurement's own responder is as secure as its client demands.
+    /// The options that make the responder as secure as its client requires.
     fileprivate var responderOptions: [String] {
         guard let policy else { return [] }
         return ["--security", policy.rawValue] + (state.state.map { ["--state", $0] } ?? [])
@@ -130,6 +130,6 @@ struct BenchMessageOptions: ParsableArguments {
     /// Messages a second, or `nil` for as many as possible.
     var perSecond: Double? { rate == 0 ? nil : rate }
 
-    /// The most bytes that a message of a bench service may have.
+    /// The maximum number of bytes of a value that is sent to a bench service.
     var maximumSize: Int { transport == .udp ? Envelope.maximumDatagramValueByteCount : BenchElements.maximumByteCount }
 }

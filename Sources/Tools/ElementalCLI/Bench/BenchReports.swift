@@ -20,7 +20,7 @@ extension LatencyReport: ConsoleEvent {
 }
 
 extension OneWayTimes {
-    /// The members of the times in each direction in the report of the round trips.
+    /// The JSON members of the times in each direction.
     fileprivate var members: JSONText.Members {
         [
             ("outP50", LatencyReport.time(out(50))), ("outP99", LatencyReport.time(out(99))),
@@ -31,7 +31,7 @@ extension OneWayTimes {
 }
 
 extension LoadReport {
-    /// The load's members in the report of the round trips.
+    /// The JSON members of the load.
     fileprivate var members: JSONText.Members {
         [
             ("beside", .string(load.rawValue)), ("besideDevices", .integer(devices)),

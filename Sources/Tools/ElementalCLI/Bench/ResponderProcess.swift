@@ -3,7 +3,7 @@ import Support
 
 /// A bench service on the loopback interface, as a second process of this same program.
 ///
-/// It ends when it is told to, and also when this process ends, since its standard input then ends.
+/// ``end()`` ends it. It also ends when this process ends, because its standard input then ends.
 struct ResponderProcess: Sendable {
     let port: Int
     private let process: CommandProcess
@@ -29,7 +29,7 @@ struct ResponderProcess: Sendable {
                 let end = process.run(input: [], timeout: nil) { errors in
                     for line in String(decoding: errors, as: UTF8.self).split(separator: "\n") { tell(String(line)) }
                 } _: { bytes in
-                    // It would block on a full pipe: what comes after the port is read, too.
+                    // Output after the port is read, too: the responder would block on a full pipe.
                     if output.count < 4096 { output += bytes }
                     if output.contains(UInt8(ascii: "\n")) { port.resolve(Self.port(in: output)) }
                     return true

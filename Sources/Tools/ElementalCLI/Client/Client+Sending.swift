@@ -3,7 +3,7 @@ import Elemental
 extension Client {
     /// Sends values and waits until the service has handled them.
     func send(_ assignments: [Assignment], timeout: Duration) async throws {
-        // Whether an empty value may be sent depends on the kind of service.
+        // The service's hello decides whether an empty value may be sent.
         if assignments.contains(where: { $0.value.wireByteCount == 0 }) { await device.waitForHello(timeout) }
         let refusals = Refusals(of: device)
         do {
@@ -11,13 +11,13 @@ extension Client {
         } catch let error as ElementalError where error.code == .notAllowed {
             throw await explain(error, assignments, timeout)
         }
-        // The device keeps the values until the service returns; it has thrown for those that it does not keep.
+        // The device keeps the values until the service returns. For a value that it does not keep, `send` has thrown.
         if device.isReconnecting { return }
         do throws(ElementalError) {
             try await device.waitUntilHandled(assignments.map { ($0.element, $0.value) }, timeout: timeout)
         } catch {
             if let reason = device.disconnectReason { throw Self.ended(device, reason) }
-            // For datagrams alone, the error says what happened.
+            // If all values went in datagrams, the error already says what happened.
             guard error.code == .timedOut, assignments.contains(where: { $0.element.transport == .tcp }) else {
                 throw error
             }
@@ -29,8 +29,8 @@ extension Client {
         if let error = refusals.error(from: device.name, among: assignments.map(\.element)) { throw refused(error) }
     }
 
-    /// Why an element is read-only: to all clients, or to this one's role. The catalogue shows both alike, so that the
-    /// service is asked to take the value.
+    /// Explains why an element is read-only: for all clients, or for this client's role. The catalogue shows both
+    /// alike, so this sends the value and examines the service's answer.
     private func explain(
         _ error: ElementalError, _ assignments: [Assignment], _ timeout: Duration
     ) async -> CommandFailure {

@@ -11,7 +11,7 @@ struct Client: Sendable {
     /// The elements that the user gave; `nil` for those of the service, which may change with the connection.
     let givenElements: ElementCatalogue?
     let place: ServicePlace
-    /// Looks for other services that the target names; `nil` if there cannot be any.
+    /// Finds other services that match the target; `nil` if there cannot be any.
     let finder: ServiceFinder?
     let pairing: PairingAdvice
     let console: Console
@@ -33,19 +33,19 @@ struct Client: Sendable {
         var wantsValues = false
         /// Whether to show the progress of large values from the service, including its echoes of what was sent to it.
         var showsIncoming = true
-        /// What the connection's event loop does between values.
+        /// The latency mode of the connection's event loop.
         var latency = Latency.standard
         /// When to connect again after a loss; `nil` for never.
         var reconnection: (any ReconnectionPolicy)?
-        /// What to say of an error about the service's catalogue.
+        /// The message for an error about the service's catalogue.
         var advice: @Sendable (ElementalError) -> String = { "\($0.message) with --element \(ElementSpec.form)" }
-        /// Looks for other services that the target names.
+        /// Finds other services that match the target.
         var finder: ServiceFinder?
         /// Called on the connection's event loop with every value.
         var onValue: (@Sendable () -> Void)?
     }
 
-    /// Connects, gets the catalogue, runs `body` and closes the connection however that ends.
+    /// Connects, gets the catalogue, runs `body` and closes the connection, also after an error.
     static func with<Result>(
         _ place: ServicePlace, _ settings: Settings, _ output: OutputOptions, _ console: Console,
         _ body: (Client) async throws -> Result
@@ -101,7 +101,9 @@ struct Client: Sendable {
     /// The elements that can be used now.
     var elements: ElementCatalogue { givenElements ?? device.knownElements }
 
-    /// The elements with those names, all of which can be read; every one that can be if no name is given.
+    /// Returns the elements with these names, or all readable ones if no name is given.
+    ///
+    /// - Throws: ``CommandFailure`` if an element cannot be read.
     func readable(_ names: [String]) throws -> [ElementDefinition] {
         guard !names.isEmpty else { return elements.elements.filter { $0.access.contains(.read) } }
         let wanted = try elements.elements(named: names, of: device.name)
@@ -118,12 +120,11 @@ struct Client: Sendable {
 }
 
 extension ClientOptions {
-    /// Finds the target, connects, runs `body` and closes the connection however that ends.
+    /// Finds the target, connects, runs `body` and closes the connection, also after an error.
     ///
     /// - Parameters:
-    ///   - isNamed: whether what is written names the service, because the command has several.
-    ///   - takesFirst: whether to connect to the first service that is found. ``Client/finder`` tells if it is not the only
-    ///     one.
+    ///   - isNamed: whether each line of output names the service, because the command has several.
+    ///   - takesFirst: whether to connect to the first service that is found; ``Client/finder`` then looks for others.
     func withClient<Result>(
         _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
         isNamed: Bool = false, takesFirst: Bool = false,
@@ -142,7 +143,7 @@ extension ClientOptions {
             target, for: settings.access, output, isFirstEnough: takesFirst)
         let console = isNamed ? console.naming(ServiceKey(place)) : console
         return try await Client.with(place, settings, output, console) { client in
-            // Beside the command's work. For a program of its own nobody types its elements.
+            // Stores the elements for completion while the command works. A deputy's elements are not typed by the user.
             async let noted: Void? = deputy == nil ? security.state.noteForCompletion(client) : nil
             let result = try await body(client)
             _ = await noted

@@ -22,7 +22,7 @@ final class KeptPositions: Sendable {
 
     /// Reads the file, if there is one.
     ///
-    /// - Parameter name: that of the option.
+    /// - Parameter name: the value of the option.
     init(_ name: String, _ options: StateOptions) async throws {
         let file = try ResumeFile("\(name).json", options)
         let places = try await Blocking.run { try file.read() }
@@ -35,7 +35,7 @@ final class KeptPositions: Sendable {
         state.withLock { $0.positions[ResumePlace.Name(key: key, element: element.name)] }
     }
 
-    /// A value was printed.
+    /// Records the position of a printed value.
     func note(_ key: ServiceKey, _ element: ElementDefinition, _ position: HistoryPosition) {
         let name = ResumePlace.Name(key: key, element: element.name)
         state.withLock { state in

@@ -2,7 +2,7 @@ import Elemental
 import ElementalFollowing
 import ElementalSecurity
 
-/// What to type where a service and this client are not paired, or not for enough.
+/// The commands that help when this client is not paired with a service, or its role is too low.
 struct PairingAdvice: Sendable {
     let place: ServicePlace
     let access: ClientAccess
@@ -11,13 +11,13 @@ struct PairingAdvice: Sendable {
 
     func command(as name: String) -> String { "\(command) --name \(name.shellArgument)" }
 
-    /// A service on this machine may have the same identity, with which it cannot be paired.
+    /// A service on this machine may have the user's own identity, and then cannot be paired with it.
     private var remedy: String {
         place.isLoopback && access.isUser
             ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
     }
 
-    /// What can be done about a problem, with a semicolon before it; empty if pairing does not help.
+    /// The advice for a problem, with a semicolon before it; empty if pairing does not help.
     func remedy(for kind: FollowingProblem.Kind) -> String {
         switch kind {
         case .notPaired: "; type: \(remedy)"
@@ -29,7 +29,7 @@ struct PairingAdvice: Sendable {
         }
     }
 
-    /// A failure to connect with what can be done about it; `nil` if it has to do with something else.
+    /// A failure to connect, with advice; `nil` if pairing does not help.
     func explain(_ error: ElementalError) -> CommandFailure? {
         let kinds: [ElementalError.Code: FollowingProblem.Kind] = [
             .notPaired: .notPaired, .identityChanged: .identityChanged, .unauthenticated: .turnedAway,
@@ -37,14 +37,14 @@ struct PairingAdvice: Sendable {
         return kinds[error.code].map { CommandFailure("\(error.code)", error.message + remedy(for: $0)) }
     }
 
-    /// What lets this client set an element, with a semicolon before it; empty if pairing does not.
+    /// The advice for a client that may not set an element, with a semicolon before it; empty if pairing does not help.
     func toControl(_ device: ElementalDevice) -> String {
         switch device.grantedRole {
         case .observe:
             "; this client is paired to observe: to control, pair again in a window that offers it: \(command)"
         case .control, .admin: ""
         case .plain, nil:
-            // An older service knows no pairing, and an open one needs none.
+            // An older service does not support pairing, and an open one does not need it.
             device.hello == nil || place.discovered?.security == .open
                 ? "" : "; if clients have to be paired for that, type: \(remedy)"
         }

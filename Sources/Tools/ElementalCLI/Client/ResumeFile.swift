@@ -9,7 +9,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A position in an element's history behind which a command with `--resume` continues.
+/// A position in an element's history after which a command with `--resume` continues.
 struct ResumePlace: Codable, Sendable {
     struct Name: Hashable {
         let key: ServiceKey
@@ -59,7 +59,7 @@ struct ResumeFile: Sendable {
     private static let maximumByteCount = 8 << 20
 
     private let file: StateFile
-    /// The folder of the recordings: the hash in the file's name may be that of several folders.
+    /// The folder of the recordings. Several folders may share the hash in the file's name.
     private let folder: String?
 
     init(_ name: String, folder: String? = nil, _ state: StateOptions) throws(SecurityError) {
@@ -67,7 +67,7 @@ struct ResumeFile: Sendable {
         self.folder = folder
     }
 
-    /// - Throws: ``CommandFailure`` if the file is damaged, and what the system says of it.
+    /// - Throws: ``CommandFailure`` if the file is damaged, and ``SecurityError`` if it cannot be read.
     func read() throws -> [ResumePlace] {
         guard let bytes = try file.read(limit: Self.maximumByteCount) else { return [] }
         if let content = Self.content(bytes) { return content.folder == folder ? content.places : [] }

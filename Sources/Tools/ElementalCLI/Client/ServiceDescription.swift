@@ -15,12 +15,12 @@ extension Client {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A service with its elements: on one line, and the elements as a table below; as JSON, each as an event.
+    /// A service on one line, with its elements as a table below. In JSON, each element is an event of its own.
     ///
     /// - Parameters:
     ///   - saysHello: whether it supports the extensions; an older ElementalController does not.
-    ///   - discovered: what Zeroconf says of it; `nil` if the target was a host and port.
-    ///   - fingerprint: who the service has proven to be; `nil` if the connection is not encrypted, as is the role.
+    ///   - discovered: what was found with Zeroconf; `nil` if the target was a host and port.
+    ///   - fingerprint: the service's proven identity; `nil`, like the role, if the connection is not encrypted.
     ///   - udpIdentifier: the identifier in this connection's datagrams; 0 for none.
     static func service(
         _ key: ServiceKey, address: String, saysHello: Bool, discovered: DiscoveredService?, fingerprint: Fingerprint?,
@@ -29,7 +29,7 @@ extension ConsoleEvent where Self == Notice {
         let place = key.name == address ? "" : " at \(address)"
         let kind = (key.service.map { " (\($0))" } ?? "") + (saysHello ? "" : " [older ElementalController]")
         let count = elements.count == 1 ? "1 element" : "\(elements.count) elements"
-        // What was proven, or what the service says that a client needs.
+        // The proven security, or else the security that the service announces.
         let remark =
             fingerprint == nil
             ? discovered?.remark(.none).map { Styled(" [\($0)]", .warning) }

@@ -2,11 +2,11 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Follows the large values on a connection: shows their progress, and knows whether they still make any.
+/// Follows the large values on a connection: shows their progress, and detects that they make none.
 ///
-/// A terminal shows a bar, JSON has an event now and then; a standard error that goes to a file shows nothing.
+/// A terminal shows a bar, and JSON output has an event now and then. If standard error is a file, nothing is shown.
 struct Transfers: Sendable {
-    /// The shortest time between two reports, except for the last of a value.
+    /// The minimum time between two reports, except for the last report of a value.
     private static let interval: Duration = .milliseconds(100)
 
     private struct State {
@@ -22,7 +22,7 @@ struct Transfers: Sendable {
     /// Whether a large value is being sent or received whose progress is shown.
     var isAnyUnderWay: Bool { state.withLock { !$0.start.isEmpty } }
 
-    /// Subscribes to the device's progress. To be called before the first value can arrive.
+    /// Subscribes to the device's progress. Call this before the first value can arrive.
     func follow(_ device: ElementalDevice) {
         device.onProgress { [self] progress, device in report(progress, device) }
     }
@@ -30,7 +30,7 @@ struct Transfers: Sendable {
     /// Runs `body` for `limit`, extended by `limit` each time the awaited values made enough progress by
     /// ``TransferWait``'s rule; then cancels it.
     ///
-    /// - Returns: `nil` if `body` ended by itself; otherwise the wait, which knows how much of each value arrived.
+    /// - Returns: `nil` if `body` ended by itself; otherwise the wait, which contains how much of each value arrived.
     @discardableResult
     func limit(
         to limit: Duration, for elements: [Int8], _ direction: TransferProgress.Direction,
@@ -115,7 +115,7 @@ struct TransferWait {
         awaited = Dictionary(elements.map { ($0, 1) }, uniquingKeysWith: +)
     }
 
-    /// The least progress of a value in a window that counts.
+    /// The minimum progress that a value must make in a window, in bytes.
     static func leastByteCount(of totalByteCount: Int) -> Int { max(1, min(totalByteCount / 64, 64 * 1024)) }
 
     mutating func note(_ progress: TransferProgress) {

@@ -68,7 +68,7 @@ struct AliasCommand: ReportingCommand {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// An alias that is there, or that was removed.
+    /// An alias that exists, or that was removed.
     static func alias(_ alias: String, _ target: String, isRemoved: Bool = false, width: Int = 0) -> Notice {
         Notice(
             isRemoved ? "aliasRemoved" : "alias", [("alias", .string(alias)), ("target", .string(target))],

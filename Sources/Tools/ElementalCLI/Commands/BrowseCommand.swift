@@ -59,7 +59,7 @@ struct BrowseCommand: ReportingCommand {
                     await console.emit(.browsing(event, trusted))
                 }
             }
-            // Unless an attempt followed that did not fail.
+            // The failure is ignored if a later attempt did not fail.
             let (hasWorked, failure, end) = health.withLock { $0 }
             if let failure, !hasWorked, .now < end, !Task.isCancelled { throw failure }
         }
@@ -122,7 +122,8 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension DiscoveredService {
-    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`, in columns of fixed widths: the next is not known yet.
+    /// `SERVICE/NAME  HOST:PORT  ADDRESSES  [SECURITY]  KEY=VALUE…`. The columns have fixed widths, because the lines
+    /// that follow are not known yet.
     fileprivate func line(_ standing: ServiceStanding) -> [Styled] {
         let cells = cells(standing)
         return Table.line(cells[..<3] + cells[3...].filter { !$0.text.isEmpty }, [28, 22, 15])

@@ -30,7 +30,7 @@ struct ConnectCommand: ReportingCommand {
                 $0.reconnection = reconnection.policy
             } run: { client in
                 try await client.reportingConnection {
-                    // The current values have arrived before the first command asks for them.
+                    // Waits for the current values, so that the first command can print them.
                     try? await client.device.waitUntilHandled(timeout: output.limit)
                     try await InteractiveSession(client: client, timeout: output.limit).run()
                 }

@@ -50,8 +50,8 @@ struct GetCommand: ReportingCommand {
 }
 
 extension Client {
-    /// Prints the elements' newest values, waiting for those that have not arrived. Without names, those that the service
-    /// has set; an older service does not tell when it has sent them.
+    /// Prints the elements' newest values, waiting for those that have not arrived. Without names, it prints those that
+    /// the service has set; an older service does not report that it has sent them all.
     func printValues(_ names: [String], _ arrivals: AsyncStream<Void>, timeout: Duration, raw: Bool) async throws {
         let wanted = try readable(names)
         for element in wanted where raw && element.type != .string && element.type != .data {
@@ -94,11 +94,11 @@ extension Client {
                     : " (waited \(timeout))"))
     }
 
-    /// Waits until the values have arrived that the service sends a new client.
+    /// Waits until the values that the service sends to a new client have arrived.
     private func receiveSetValues(_ arrivals: AsyncStream<Void>, _ timeout: Duration) async throws {
         var arrivals = arrivals.makeAsyncIterator()
         repeat {
-            // Parts of large values and answers take turns: one part at least comes before the second answer.
+            // Parts of large values alternate with answers, so at least one part arrives before the second answer.
             for _ in 1...2 { try await device.waitUntilHandled(timeout: timeout) }
             guard transfers.isAnyUnderWay else { return }
         } while await arrivals.next() != nil

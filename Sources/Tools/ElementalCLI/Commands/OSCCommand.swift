@@ -83,7 +83,7 @@ struct OSCCommand: ReportingCommand {
         options.feedback = feedback.map { OSCBridgeOptions.Destination(host: $0.host, port: $0.port) }
         options.setsElements = control
         options.names = Dictionary(mappings.map { ($0.element, $0.name) }) { $1 }
-        // A host's name has at most 63 bytes, and so has this one.
+        // This name has at most 63 bytes, as many as the host's name alone may have.
         var name = "Elemental on \(HostName.current)"
         while name.utf8.count > 63 { name.removeLast() }
         options.name = name

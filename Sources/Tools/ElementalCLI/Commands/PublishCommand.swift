@@ -131,7 +131,7 @@ struct PublishCommand: ReportingCommand {
         }
     }
 
-    /// Publishes what a file says, and again when it says something else.
+    /// Publishes the elements of a file, and publishes again when the file has other elements.
     private func perform(_ path: String, _ console: Console) async throws {
         let reload = ReloadSignal()
         var script = try await read(path)
@@ -151,14 +151,14 @@ struct PublishCommand: ReportingCommand {
             }
             guard let newest = next.withLock({ $0 }) else { return }
             script = newest.script
-            // Clients that reconnect find it where it was.
+            // The port stays the same, so that clients can reconnect.
             port = newest.port ?? port
         }
     }
 
-    /// Runs a file's commands, also those that it has later.
+    /// Runs a file's commands, and the changed ones each time that the file is read again.
     ///
-    /// - Returns: what it says when it has other elements; `nil` if the task was cancelled.
+    /// - Returns: the new script when its elements have changed; `nil` if the task was cancelled.
     private func follow(
         _ path: String, _ script: ElementScript, _ service: ElementalService, _ reload: ReloadSignal, _ console: Console
     ) async -> ElementScript? {
@@ -176,7 +176,7 @@ struct PublishCommand: ReportingCommand {
                         for command in entry.commands { group.addTask { await element.run(command) } }
                     }
                 }
-                // A file may have elements without commands.
+                // Keeps waiting if the file has no commands.
                 await Latch().wait()
             } or: {
                 for await _ in reload.signals {
@@ -247,8 +247,8 @@ struct PublishCommand: ReportingCommand {
     }
 }
 
-/// The devices to which values could not be sent, reported once when that begins and once when it is over: a device that
-/// does not read would otherwise fill the screen with every value.
+/// Reports once when values cannot be sent to a device, and once when they can be sent again. Otherwise a device that
+/// does not read would fill the screen with every value.
 struct Backlog {
     private var missed: [ElementalDevice: Int] = [:]
 

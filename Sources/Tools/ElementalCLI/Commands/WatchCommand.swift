@@ -53,7 +53,7 @@ struct WatchCommand: ReportingCommand {
     @OptionGroup var element: ElementOptions
     @OptionGroup var output: OutputOptions
 
-    /// Each is looked for at the same time, which takes connections to the Zeroconf daemon.
+    /// All are looked for at the same time, each with connections to the Zeroconf daemon.
     private static let maximumTargetCount = 16
 
     func validate() throws {
@@ -83,7 +83,7 @@ struct WatchCommand: ReportingCommand {
         }
     }
 
-    /// Where values of histories begin; `nil` if they are not asked for.
+    /// Where to begin in histories; `nil` if the user does not request past values.
     private var past: WatchedPast? {
         get async throws {
             let now = MeasurementTime.now.microseconds
@@ -96,7 +96,7 @@ struct WatchCommand: ReportingCommand {
         }
     }
 
-    /// Watches all targets at the same time, and tells of each that fails.
+    /// Watches all targets at the same time, and reports each that fails.
     private func watchAll(_ past: WatchedPast?, _ remaining: Countdown, _ console: Console) async throws {
         let failures = await withTaskGroup(of: (target: Target, failure: CommandFailure)?.self) { group in
             for target in [client.target] + also {
@@ -143,15 +143,15 @@ struct WatchCommand: ReportingCommand {
                             try await client.watch(wanted, past, remaining)
                         }
                     }
-                    // The first that fails ends the other.
+                    // The first task that fails ends the other.
                     while try await group.next() != nil {}
                 }
             }
         }
     }
 
-    /// The elements to print; `nil` for all, also those that come with a pairing. Throws if the service lacks one; of
-    /// several services, if it lacks all.
+    /// The elements to print; `nil` for all, including those that a later pairing adds. Throws if the service lacks one
+    /// of them; with several services, if a service lacks all of them.
     private func wanted(of client: Client) async throws -> Set<Int8>? {
         let all = names + only
         guard !all.isEmpty else { return nil }
@@ -174,9 +174,9 @@ struct WatchCommand: ReportingCommand {
     }
 }
 
-/// Where the values begin of elements whose service keeps them.
+/// Where to begin in the histories of the watched elements.
 struct WatchedPast {
-    /// Of elements without a position.
+    /// For elements without a saved position.
     let begin: HistoryBeginning
     let positions: KeptPositions?
 }
@@ -184,7 +184,7 @@ struct WatchedPast {
 extension Client {
     /// Prints values, of all elements if `wanted` is `nil`, until the count is at 0, the service ends or the task is cancelled.
     ///
-    /// - Parameter past: where the values begin of elements whose service keeps them; `nil` for new ones only.
+    /// - Parameter past: where to begin in histories; `nil` for new values only.
     func watch(_ wanted: Set<Int8>?, _ past: WatchedPast?, _ remaining: Countdown) async throws {
         guard let values else { return }
         let kept = past == nil ? [] : try keptElements(wanted)
@@ -219,7 +219,7 @@ extension Client {
         )
     }
 
-    /// - Returns: whether the count is at 0. The end of the connection is told elsewhere.
+    /// - Returns: whether the count is at 0. The caller reports the end of the connection.
     private func watchHistory(
         of element: ElementDefinition, _ past: WatchedPast, _ remaining: Countdown
     ) async throws -> Bool {
@@ -242,7 +242,7 @@ extension Client {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// Values of an element's history that are missing.
+    /// Missing values of an element's history.
     static func gap(_ key: ServiceKey, _ element: ElementDefinition, _ gap: HistoryGap) -> Notice {
         let count = gap.count.map(String.init) ?? gap.maximumCount.map { "at most \($0)" }
         return Notice(

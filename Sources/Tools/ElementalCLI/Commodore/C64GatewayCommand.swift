@@ -159,14 +159,14 @@ struct C64GatewayCommand: ReportingCommand {
         while let line = await input.next() {
             switch line {
             case .success(let text):
-                // In pieces that fit: a character that is replaced takes several keys.
+                // Types in pieces that fit the machine's buffer: a character that is replaced takes several keys.
                 var rest = Substring(text + "\n")
                 while !rest.isEmpty, !Task.isCancelled {
                     do {
                         try machine.type(String(rest.prefix(pieceLength)), replacingOthers: true)
                         rest = rest.dropFirst(pieceLength)
                     } catch {
-                        // The machine takes 50 or 60 keys a second, and none until its program runs: the writer waits.
+                        // The machine takes 50 or 60 keys a second, and none until its program runs, so this waits.
                         await Delay.wait(.milliseconds(100))
                     }
                 }

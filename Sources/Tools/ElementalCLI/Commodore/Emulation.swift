@@ -11,16 +11,16 @@ extension C64RunCommand {
         let picture: Picture
         let report: Notice
         let stopReason: StopReason?
-        /// Why the gateway was never reached, if there was to be one.
+        /// Why the gateway was never reached; `nil` if it was reached or there is none.
         let modemFailure: String?
     }
 
-    /// The most bytes of standard input that are typed in a machine that runs as fast as it can.
+    /// The maximum number of bytes of standard input that are typed if the machine runs as fast as it can.
     private static let longestInput = 65_536
     /// How long to wait for input between two runs of the machine, in milliseconds. At 1200 baud a byte takes 8.
     private static let step: Int32 = 4
 
-    /// Runs the machine until its program or its time ends, or the task is cancelled, which is no error.
+    /// Runs the machine until its program or its time ends, or the task is cancelled, which is not an error.
     func emulate(_ program: Program, _ console: Console) async throws -> End {
         let isEnded = Locked(false)
         let address: SocketAddress? = if let modem { try await ModemLink.resolve(modem) } else { nil }

@@ -5,8 +5,8 @@ import VirtualCommodore
 
 /// The cable from a virtual Commodore's user port to a gateway at the other end of a TCP connection.
 ///
-/// Nothing in it blocks: whoever runs the machine calls ``exchange(with:)`` again and again. When the connection ends or
-/// fails, it connects again a quarter of a second later.
+/// It never blocks: the thread that runs the machine calls ``exchange(with:)`` repeatedly. When the connection ends or
+/// fails, it connects again after a quarter of a second.
 final class ModemLink {
     private enum State {
         case away(until: ContinuousClock.Instant)
@@ -14,16 +14,16 @@ final class ModemLink {
         case connected(Int32)
     }
 
-    /// How many bytes for the machine may wait. The line takes 120 a second; the rest stays in the socket.
+    /// The maximum number of bytes that wait for the machine. The line takes 120 a second; the rest stays in the socket.
     private static let maximumPending = 512
-    /// How many bytes the socket may leave. The machine does not wait for the gateway, which ends the connection if it
-    /// reads no more.
+    /// The maximum number of bytes that wait for the socket. The machine does not wait for the gateway: if the gateway
+    /// stops reading, the connection is closed.
     static let maximumUnsent = 64 * 1024
     private static let pause = Duration.milliseconds(250)
 
     private let address: SocketAddress
     private var state = State.away(until: .now)
-    /// What the machine has sent and the socket has not accepted yet.
+    /// Bytes that the machine has sent and the socket has not accepted yet.
     private(set) var unsent: [UInt8] = []
     private let onEvent: (LineEvent) -> Void
     private var hasReportedAbsence = false
@@ -34,7 +34,6 @@ final class ModemLink {
         self.address = address
     }
 
-    /// Resolves the host.
     static func resolve(_ modem: HostPort) async throws -> SocketAddress {
         try await Blocking.run {
             do {

@@ -1,14 +1,14 @@
 import PETSCII
 import VirtualCommodore
 
-/// Translates what a terminal sends into keys of a Commodore and a joystick's switches.
+/// Translates a terminal's bytes into keys of a Commodore and switches of a joystick.
 struct TerminalKeys {
     /// The port of the joystick that the cursor keys and TAB control; `nil` for none.
     private let joystick: Int?
     /// The beginning of a character or escape sequence whose rest has not arrived.
     private var rest: [UInt8] = []
-    /// The closed switches, and for how many more frames: a terminal reports that a key is pressed, and again while it is
-    /// held, but not its release.
+    /// The closed switches with their remaining frames. A terminal reports that a key is pressed, and repeats this
+    /// while it is held, but does not report the release.
     private var held: [(switches: Joystick, frames: Int)] = []
     private var stopFrames = 0
 

@@ -6,8 +6,8 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A command, its subcommands, and its arguments as the parser describes them. The parser is asked for one command alone: to
-/// describe all of them takes three times as long as the rest of an answer.
+/// A command, its subcommands, and its arguments as the parser describes them. Only one command is described at a time:
+/// describing all of them takes three times as long as the rest of an answer.
 final class CommandTree {
     struct Argument: Decodable {
         struct Name: Decodable {
@@ -36,7 +36,7 @@ final class CommandTree {
 
     private let command: any ParsableCommand.Type
     let commands: [CommandTree]
-    /// Those of a command without subcommands; one with subcommands has none of its own.
+    /// The arguments of a command without subcommands. A command with subcommands has none.
     private lazy var arguments: [Argument] = {
         guard commands.isEmpty else { return [] }
         let description = try? JSONDecoder().decode(Description.self, from: Data(command._dumpHelp().utf8))

@@ -1,10 +1,10 @@
 import Elemental
 import Support
 
-/// Answers the shells' completion scripts: what may be typed at the cursor.
+/// Answers the shells' completion scripts with the candidates for the word at the cursor.
 ///
-/// Names come from the network. It connects to nothing; it browses for a moment, and knows the elements of services to which
-/// commands were connected.
+/// Names come from the network. A completion does not connect to services: it browses for a moment, and takes elements
+/// from the cache that earlier commands have filled.
 struct Completion: Sendable {
     /// The first argument of the scripts' calls.
     static let argument = "---complete"
@@ -12,13 +12,13 @@ struct Completion: Sendable {
     private static let maximumCount = 1000
     private static let maximumByteCount = 1024
 
-    /// How the shell goes on, the first line of the answer.
+    /// How the shell uses the candidates: the first line of the answer.
     private enum Manner: String {
-        /// A word of the answer is whole.
+        /// Each candidate is a whole word.
         case words
-        /// More of the word follows.
+        /// Each candidate is the beginning of a word.
         case beginnings
-        /// It is the name of a file.
+        /// The word is the name of a file.
         case files
     }
 
@@ -32,11 +32,11 @@ struct Completion: Sendable {
         state = try StateOptions.parse(context.state.map { ["--state", $0] } ?? [])
     }
 
-    /// Writes the answer if the arguments are those of a completion script, or the script if they ask for it.
+    /// Writes the answer if the arguments are those of a completion script, or the script if they request it.
     ///
-    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is what
-    ///   bash puts a candidate in the place of; or `--generate-completion-script SHELL`.
-    /// - Returns: whether they were.
+    /// - Parameter arguments: `---complete SHELL LINE [REPLACED]`, where LINE is up to the cursor and REPLACED is the
+    ///   text that bash replaces with a candidate; or `--generate-completion-script SHELL`.
+    /// - Returns: whether the arguments have one of these forms.
     static func answer(_ arguments: [String]) async -> Bool {
         guard arguments.count >= 2, let shell = TypedLine.Shell(rawValue: arguments[1]) else { return false }
         switch (arguments[0], arguments.count) {
@@ -60,7 +60,7 @@ struct Completion: Sendable {
         let isOption = line.word.hasPrefix("-")
         let candidates = names.sorted().lazy
             .filter { $0.utf8.starts(with: context.word.utf8) && $0.utf8.count <= Self.maximumByteCount }
-            // Control characters are for no terminal, and a name from the network is not to be taken for an option.
+            // No control characters reach the terminal, and no name from the network is mistaken for an option.
             .filter { $0.printable == $0 && (isOption || !$0.hasPrefix("-")) }
             .map { context.beginning + $0 }
         let chosen = Array(candidates.prefix(Self.maximumCount))
@@ -101,7 +101,7 @@ struct Completion: Sendable {
     private func assignments(of target: String) -> [String] {
         let all = elements(of: target)
         let elements = all.filter { element in
-            // Names may have an '=': one that begins as an assignment to another element would mean that one.
+            // Names may contain '='. A name that begins like an assignment to another element would set that element.
             element.isWritable && !all.contains { element.name.isBegun(by: $0.name + "=") }
         }
         if let element = elements.first(where: { context.word.isBegun(by: $0.name + "=") }) {
@@ -133,7 +133,7 @@ struct Completion: Sendable {
 }
 
 extension String {
-    /// Whether it begins so, without regard to the case of ASCII letters.
+    /// Whether it begins with the other string, ignoring the case of ASCII letters.
     fileprivate func isBegun(by other: String) -> Bool {
         utf8.count >= other.utf8.count
             && String(decoding: utf8.prefix(other.utf8.count), as: UTF8.self).isSameName(as: other)

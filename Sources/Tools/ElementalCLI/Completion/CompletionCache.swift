@@ -9,13 +9,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The elements of services as commands saw them that connected, kept in the state directory for completion.
+/// The elements of the services to which commands have connected, kept in the state directory for completion.
 struct CompletionCache: Codable, Equatable, Sendable {
     struct Element: Codable, Equatable, Sendable {
         let name: String
         let isReadable: Bool
         let isWritable: Bool
-        /// What may be typed as its value; empty if that is not a choice.
+        /// The values to offer; empty if the element has no fixed set of them.
         let values: [String]
     }
 
@@ -28,7 +28,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
         var time: Int
         let elements: [Element]
 
-        /// Whether both are of the same service. One that has proven nothing is another one than one that has.
+        /// Whether both are of the same service. A service without a proven key is never the same as one with a key.
         func isSameService(as other: Entry) -> Bool {
             fingerprint == other.fingerprint && target.isSameName(as: other.target)
         }
@@ -39,9 +39,9 @@ struct CompletionCache: Codable, Equatable, Sendable {
     static let file = "completion.json"
     static let maximumByteCount = 1 << 20
     private static let lifetime = 24 * 3600
-    /// How old an entry is that is written again though it has not changed.
+    /// The age at which an unchanged entry is written again.
     private static let renewalTime = 3600
-    /// The longest entry, in bytes, so that one service cannot push out all others.
+    /// The maximum size of an entry in bytes, so that one service cannot evict all others.
     private static let maximumEntryByteCount = 64 * 1024
 
     init() {}
@@ -52,7 +52,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
         entries = cache.entries.filter { (now - Self.lifetime + 1...now).contains($0.time) }
     }
 
-    /// The newest elements of a target; of an encrypted connection, if there was one. SERVICE alone is any of its instances.
+    /// The newest elements of a target. Those of encrypted connections take precedence. SERVICE alone matches any instance.
     func elements(of target: String) -> [Element] {
         let isService = !target.contains("/") && !target.contains(":")
         let matches = entries.filter { entry in
@@ -64,7 +64,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
         return (proven.isEmpty ? matches : proven).max { $0.time < $1.time }?.elements ?? []
     }
 
-    /// Adds an entry, and returns whether the file has to be written: an entry that is the same counts for an hour.
+    /// Adds an entry, and returns whether the file has to be written. An unchanged entry is written at most once an hour.
     mutating func note(_ entry: Entry) -> Bool {
         guard Self.byteCount(of: entry) <= Self.maximumEntryByteCount else { return false }
         if let known = entries.firstIndex(where: { $0.isSameService(as: entry) }) {
@@ -74,7 +74,7 @@ struct CompletionCache: Codable, Equatable, Sendable {
             entries.remove(at: known)
         }
         entries.append(entry)
-        // The oldest go first. Brackets and keys of the whole take a few bytes more.
+        // The oldest entries are evicted. The brackets and keys around them take a few more bytes.
         var room = Self.maximumByteCount - 1024
         let kept = entries.sorted { $0.time > $1.time }.prefix { entry in
             room -= Self.byteCount(of: entry) + 1
@@ -106,7 +106,7 @@ extension CompletionCache.Element {
         values =
             switch element.type {
             case .bool: ["on", "off"]
-            // A text that begins with @ would name a file of the user's, which is then sent.
+            // A text that begins with @ would name a file of the user's, which would then be sent.
             case .string, .data: choices.map { $0.hasPrefix("@") ? "@" + $0 : $0 }
             default: choices
             }
@@ -114,7 +114,7 @@ extension CompletionCache.Element {
 }
 
 extension StateOptions {
-    /// What completion knows of services; nothing if the file cannot be used. It waits for the disk.
+    /// The cache of completion; empty if the file cannot be used. Blocks.
     var completionCache: CompletionCache {
         guard let bytes = try? stateFile(CompletionCache.file).read(limit: CompletionCache.maximumByteCount) else {
             return CompletionCache()
@@ -122,14 +122,14 @@ extension StateOptions {
         return CompletionCache(parsing: bytes, now: CompletionCache.now)
     }
 
-    /// Notes the elements of a service for completion. It fails silently.
+    /// Stores the elements of a service for completion. Fails silently.
     func noteForCompletion(_ client: Client) async {
         guard client.givenElements == nil else { return }
         let entry = CompletionCache.Entry(
             target: client.place.target, fingerprint: client.device.fingerprint.map { "\($0)" },
             time: CompletionCache.now, elements: client.elements.map(CompletionCache.Element.init))
         _ = try? await Blocking.run {
-            // Another command may be writing: then this one's elements are noted the next time.
+            // If another command is writing, these elements are stored the next time.
             try stateFile(CompletionCache.file).update(
                 limit: CompletionCache.maximumByteCount, lockTimeout: .zero, createsDirectory: true
             ) { content in

@@ -1,4 +1,4 @@
-/// What the word at the cursor may be.
+/// The possible kinds of the word at the cursor.
 struct CompletionContext: Sendable {
     enum Kind: Equatable, Sendable {
         case words([String])
@@ -13,9 +13,9 @@ struct CompletionContext: Sendable {
     }
 
     private(set) var kinds: [Kind] = []
-    /// The word without what precedes its value: `--security=`.
+    /// The word without the option before its value, such as `--security=`.
     private(set) var word: String
-    /// What precedes the value.
+    /// The option before the value, with its `=`.
     private(set) var beginning = ""
     private(set) var state: String?
 
@@ -75,7 +75,7 @@ struct CompletionContext: Sendable {
         kinds = Self.kinds(of: option, target: "")
     }
 
-    /// What an argument takes: its choices, or by the name of its value what the pages say of it.
+    /// The kinds of an argument's value: its choices, or the kind that the value's name in the help implies.
     private static func kinds(of argument: CommandTree.Argument, target: String) -> [Kind] {
         let completion = argument.completionKind ?? [:]
         if let words = completion["list"]?.values { return [.words(words)] }

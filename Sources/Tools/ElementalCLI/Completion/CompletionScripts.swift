@@ -1,8 +1,8 @@
 extension TypedLine.Shell {
-    /// What the shell reads to complete `elemental`.
+    /// The script that completes `elemental` in the shell.
     ///
-    /// The answers are names from the network: no shell may expand them. bash inserts them as they come, and so gets them in
-    /// quotes; zsh and fish put what they insert into quotes themselves.
+    /// The answers contain names from the network, which no shell may expand. bash inserts an answer as it is, so
+    /// answers for bash are quoted; zsh and fish quote what they insert.
     var completionScript: String {
         switch self {
         case .bash:

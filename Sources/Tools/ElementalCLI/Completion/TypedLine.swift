@@ -1,4 +1,4 @@
-/// A command line up to the cursor, in the quotes of a shell.
+/// A command line up to the cursor, with the quotes of a shell.
 struct TypedLine: Sendable {
     enum Shell: String, CaseIterable, Sendable {
         case bash, zsh, fish
@@ -42,8 +42,8 @@ struct TypedLine: Sendable {
         return (word.text, word.quote)
     }
 
-    /// What bash puts in the place of `replaced`, the end of the word at the cursor, for a candidate; `nil` if the candidate
-    /// does not begin as the word does.
+    /// The text with which bash replaces `replaced`, the end of the word at the cursor, for a candidate; `nil` if the
+    /// candidate does not begin like the word.
     ///
     /// bash inserts it as it is. With an open quote it begins with that quote, which then replaces the typed one.
     func replacement(_ candidate: String, of replaced: String) -> String? {
@@ -59,7 +59,7 @@ struct TypedLine: Sendable {
             for scalar in rest.unicodeScalars {
                 switch scalar {
                 case "$", "`", "\"", "\\": text += "\\\(scalar)"
-                // Of the history, which a backslash would leave in the text.
+                // History expansion: a backslash would stay in the text.
                 case "!": text += #""'!'""#
                 default: text.unicodeScalars.append(scalar)
                 }

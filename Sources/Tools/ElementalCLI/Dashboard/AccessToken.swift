@@ -11,12 +11,12 @@ struct AccessToken {
 }
 
 extension AccessToken {
-    /// The token of a state directory, which is made where there is none: so it is the same at every start. Nobody else may
-    /// read its file. It waits for the disk.
+    /// Reads the token of a state directory, or creates it there, so that it is the same at every start. Only the user
+    /// can read its file. Blocks.
     init(directory: String) throws(SecurityError) {
         let file = StateFile(directory: directory, name: Self.file)
         path = "\(directory)/\(Self.file)"
-        // One that others could read is replaced.
+        // A token that others could read is replaced.
         if let kept = try? file.read(limit: Self.characterCount), let text = Self.text(kept) {
             self.text = text
             return
@@ -24,7 +24,7 @@ extension AccessToken {
         // 258 bits of the system's randomness.
         var made = (0..<Self.characterCount).map { _ in Self.letters[Int.random(in: 0..<Self.letters.count)] }
         try file.update(limit: Self.characterCount) { content in
-            // Another dashboard may have made one.
+            // Another dashboard may have created one meanwhile.
             if let content, Self.text(content) != nil { made = content }
             return made
         }

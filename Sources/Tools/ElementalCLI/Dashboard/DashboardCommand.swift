@@ -115,7 +115,7 @@ struct DashboardCommand: ReportingCommand {
         !listening.isLoopback && certificate == nil && !http && !insecureControl && publicURL == nil
     }
 
-    /// Whether others than this machine's programs can read along.
+    /// Whether other machines can read the page's traffic.
     private var isPlain: Bool {
         !listening.isLoopback && certificate == nil && !makesCertificate || origin?.isSecure == false
     }
@@ -199,7 +199,7 @@ struct DashboardCommand: ReportingCommand {
         return IPAddress.reachable ?? "\(HostName.current).local"
     }
 
-    /// Says where the page is, and who can read along. The journal keeps what it is told, so it is not told the token.
+    /// Prints the page's address and the risk of plain http. The journal would keep the token, so it does not receive it.
     private func announce(_ port: Int, _ secret: AccessToken, _ fingerprint: String?, _ console: Console) async {
         let scheme = certificate == nil && fingerprint == nil ? "http" : "https"
         let host = self.host ?? shownHost

@@ -8,11 +8,11 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// The certificate that a dashboard makes for itself, signed by nobody else, so that a phone in the same network gets an
-/// encrypted page. A browser asks once whether it is the right one, which its fingerprint tells.
+/// The dashboard's self-signed certificate, so that a phone in the same network gets an encrypted page. A browser asks
+/// the user once whether to trust it; the user compares its fingerprint.
 ///
-/// The key is kept in the state directory. The certificate is made anew when this machine has an address or a name that is not
-/// in it, and a month before it ends; then browsers ask again.
+/// The key is kept in the state directory. A new certificate is made when this machine has an address or a name that is
+/// not in it, and a month before it expires. Browsers then ask again.
 struct PageCertificate {
     /// PEM.
     let chain: [UInt8]
@@ -22,7 +22,7 @@ struct PageCertificate {
 
     private static let file = "page-certificate.pem"
     private static let maximumByteCount = 16 << 10
-    /// Safari takes no certificate for longer than 825 days, and others will take none for longer than 398.
+    /// Safari refuses certificates valid for more than 825 days, and other browsers will refuse more than 398.
     private static let days = 397
     private static let renewalDays = 30
     private static let timeLimit = Duration.seconds(30)
@@ -32,7 +32,7 @@ struct PageCertificate {
     /// Reads the certificate of a state directory, or makes one for those names and addresses. Blocks: it reads files and
     /// may run `openssl`.
     ///
-    /// - Throws: ``CommandFailure`` if `openssl` is not there or fails, ``SecurityError`` if the file cannot be written.
+    /// - Throws: ``CommandFailure`` if `openssl` is missing or fails, ``SecurityError`` if the file cannot be written.
     init(directory: String, names: [String], now: Date = Date()) throws {
         let file = StateFile(directory: directory, name: Self.file)
         if let kept = try? file.read(limit: Self.maximumByteCount), Self.covers(kept, names, now),
@@ -61,13 +61,13 @@ struct PageCertificate {
         }.joined(separator: ":")
     }
 
-    /// The names under which others may know this machine: its name, with and without `.local`, and its addresses.
+    /// The names of this machine for other machines: its name, with and without `.local`, and its addresses.
     static func names(_ others: [String]) -> [String] {
         let addresses = ((try? System.enumerateDevices()) ?? []).compactMap(\.address?.ipAddress)
-            // Those of a link alone have a zone, and no certificate names that.
+            // Link-local addresses have a zone, which a certificate cannot name.
             .filter { !$0.hasPrefix("fe80") }
         let name = HostName.current
-        // A name that openssl would read as more than a name is left out.
+        // Leaves out names that could change openssl's configuration.
         return Set(["localhost", name, "\(name).local"] + addresses + others).filter { name in
             name.utf8.allSatisfy { byte in
                 switch byte {
@@ -90,7 +90,7 @@ struct PageCertificate {
             && end - now.timeIntervalSince1970 > Double(renewalDays) * 86400
     }
 
-    /// Asks `openssl` for a key of P-256, which all browsers take, and a certificate that it signs itself.
+    /// Makes a P-256 key, which all browsers accept, and a self-signed certificate with `openssl`.
     private static func make(_ names: [String], _ now: Date) throws -> [UInt8] {
         let alternatives = names.map { (IPAddress(literal: $0) == nil ? "DNS:" : "IP:") + $0 }.joined(separator: ",")
         let configuration = """
@@ -107,7 +107,7 @@ struct PageCertificate {
             subjectAltName = \(alternatives)
 
             """
-        // Its configuration comes by its input, and what it makes is in no file before the state directory has it.
+        // The configuration goes to standard input. The key is in no file before it is in the state directory.
         let command = CommandProcess(
             "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -sha256 -days \(days) "
                 + "-config /dev/stdin -keyout /dev/stdout -out /dev/stdout")

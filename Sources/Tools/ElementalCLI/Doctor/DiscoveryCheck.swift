@@ -7,15 +7,15 @@ import Zeroconf
 
 /// Whether services can be published and found, and under which name the network knows this host.
 enum DiscoveryCheck {
-    /// Nobody else's services have this name, and it is not among the element services that bridges show.
+    /// No other service has this name, and bridges do not show it, because it is not an element service.
     private static let service = "doctor-check"
-    /// It is announced and not opened: nothing is to connect to it.
+    /// The port is announced but not open, because no client should connect.
     private static let port = 9
     private static let remedy = "sudo apt-get install avahi-daemon; sudo systemctl start avahi-daemon"
 
     /// - Parameters:
-    ///   - hasBus: whether the daemon can be asked at all.
-    ///   - body: what is looked at while a service is published, by which this host answers others.
+    ///   - hasBus: whether the message bus works, through which the daemon is asked.
+    ///   - body: further checks while a service is published, so that this host answers others.
     static func run(_ output: OutputOptions, hasBus: Bool, _ body: () async -> [Finding]) async -> [Finding] {
         guard hasBus else {
             return [Finding("avahi-daemon", .skipped, "without the message bus it cannot be asked")] + (await body())
@@ -65,7 +65,7 @@ enum DiscoveryCheck {
         }
     }
 
-    /// Avahi gives a host another name if another host has its own.
+    /// Avahi renames a host if another host has the same name.
     private static func name(_ host: String) -> Finding {
         let known = host.split(separator: ".").first.map(String.init) ?? host
         let own = HostName.current
@@ -79,7 +79,7 @@ enum DiscoveryCheck {
     }
 }
 
-/// Whether the system's message bus, by which avahi-daemon is asked, is there.
+/// Whether the system's message bus works, through which avahi-daemon is asked.
 enum BusCheck {
     private static let standardPath = "/run/dbus/system_bus_socket"
     private static let remedy = "sudo apt-get install dbus avahi-daemon; sudo systemctl start dbus avahi-daemon"

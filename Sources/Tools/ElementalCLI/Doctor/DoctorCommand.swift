@@ -50,7 +50,7 @@ extension ConsoleEvent where Self == Notice {
             switch (problems, warnings) {
             case (0, 0): ["everything that was looked at is as it should be"]
             case (0, _): ["nothing is broken; \(warnings) could be better"]
-            // The failure that follows says so.
+            // The command's failure follows and reports them.
             default: [String]()
             }
         return Notice("examined", [("problems", .integer(problems)), ("warnings", .integer(warnings))], lines)

@@ -1,9 +1,10 @@
 import Support
 
+/// The result of one check of `elemental doctor`, with advice for the user.
 struct Finding: ConsoleEvent {
     enum State: String, Sendable {
         case ok
-        /// Could not be looked at, or is not there and need not be.
+        /// Could not be checked, or is missing and not needed.
         case skipped
         /// Works, but not as well as it could.
         case warning

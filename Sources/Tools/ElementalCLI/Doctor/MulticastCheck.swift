@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// Whether multicast, by which hosts find each other, works on each network interface: asks who is there, as a program
-/// without a daemon would, and expects an answer, at least this host's own.
+/// Checks on each network interface whether multicast works, by which hosts find each other. It sends a question, as a
+/// program without a daemon would, and expects an answer, at least this host's own.
 enum MulticastCheck {
     private static let answerTime = Duration.seconds(1)
     /// A host may have hundreds of interfaces for containers.
@@ -88,7 +88,7 @@ enum MulticastCheck {
     private final class AnswerHandler: ChannelInboundHandler {
         typealias InboundIn = AddressedEnvelope<ByteBuffer>
 
-        /// More are not counted.
+        /// The maximum number of hosts that are counted.
         private static let most = 256
         private let answers: Locked<Set<String>>
 
@@ -96,7 +96,7 @@ enum MulticastCheck {
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let envelope = Self.unwrapInboundIn(data)
-            // An answer has the question's number and says that it is one.
+            // An answer has the question's number, and the bit that marks an answer.
             guard envelope.data.readableBytes >= 12, envelope.data.getInteger(at: 0, as: UInt16.self) == 0x1234,
                 let flags = envelope.data.getInteger(at: 2, as: UInt8.self), flags & 0x80 != 0,
                 let host = envelope.remoteAddress.ipAddress

@@ -4,10 +4,10 @@ import Support
 
 /// Whether certificates would be valid by this machine's clock.
 enum ClockCheck {
-    /// 1 January 2026: this program is not older.
+    /// 1 January 2026: this program is newer.
     private static let earliest = 1_767_225_600
 
-    /// - Parameter mark: a file of systemd-timesyncd's; other programs that keep the time leave no such mark.
+    /// - Parameter mark: a file that systemd-timesyncd writes; other time services write no such file.
     static func run(
         now: Int = time(nil), mark: String = "/run/systemd/timesync/synchronized"
     ) -> Finding {
@@ -42,7 +42,8 @@ enum DescriptorCheck {
     }
 }
 
-/// Whether this machine has addresses of both families. Services are published with either; this says who cannot reach them.
+/// Whether this machine has addresses of both families. Services are published with either; the findings name the
+/// clients that cannot reach them.
 enum AddressFamilyCheck {
     static func run() -> [Finding] {
         guard let devices = try? System.enumerateDevices() else {
@@ -94,7 +95,7 @@ enum FirewallCheck {
     }
 }
 
-/// Whether serial adapters can be used, as the Commodore's gateway does.
+/// Whether this user can use serial adapters, as the gateways do.
 enum SerialCheck {
     static func run(in directory: String = "/dev") -> [Finding] {
         let all = FileContent.names(in: directory).sorted()
@@ -137,7 +138,7 @@ enum StateCheck {
         } catch {
             return Finding("state directory", .problem, error.message)
         }
-        // Made at the first start: is there a place for it?
+        // The directory is created at the first start. Finds out whether this user can create it.
         var parent = path
         while access(parent, F_OK) != 0, let slash = parent.lastIndex(of: "/"), slash != parent.startIndex {
             parent = String(parent[..<slash])

@@ -7,11 +7,11 @@ import Support
 struct ArrivedValue: Sendable {
     let element: ElementDefinition
     let value: ElementValue
-    /// When it arrived or, if the other end says so, was measured, in seconds since 1970.
+    /// When it was measured, if the peer reports this, or else when it arrived, in seconds since 1970.
     let time: Double
-    /// By how many seconds the time of measurement may be wrong; `nil` for that of arrival.
+    /// The maximum error of the time of measurement, in seconds; `nil` for a time of arrival.
     let timeError: Double?
-    /// Of a value of the element's history, where that goes on.
+    /// The position of a value of the element's history, after which the history continues.
     var position: HistoryPosition?
 
     init(
@@ -49,7 +49,7 @@ struct ArrivedValue: Sendable {
 
 /// The arrival time of each element's newest value.
 ///
-/// Values wait in a stream while the reader of the output is slow; here their times can be looked up meanwhile.
+/// Values wait in a stream while the reader of the output is slow. Their times can be looked up here meanwhile.
 final class ArrivalTimes: Sendable {
     private let times = Locked<[Int8: (time: Double, error: Double?)]>([:])
 
@@ -62,7 +62,7 @@ final class ArrivalTimes: Sendable {
 
     func newest(_ element: ElementDefinition, of device: ElementalDevice) -> ArrivedValue? {
         guard let value = device.value(of: element) else { return nil }
-        // No time is recorded between the device's storing the value and its calling the handlers: it arrives now.
+        // The device has stored the value but not called the handlers yet, so no time is recorded: the value arrives now.
         let known = times.withLock { $0[element.id] }
         return ArrivedValue(element, value, time: known?.time ?? WallClock.seconds, timeError: known?.error)
     }

@@ -17,7 +17,7 @@ struct Assignment: Sendable {
         }
     }
 
-    /// The same, where `@FILE` stands for a file's content if the element takes text or data.
+    /// Parses an assignment, where `@FILE` stands for a file's content if the element takes text or data.
     init(
         parsing text: String, among elements: ElementCatalogue, of place: String, readingFilesFor timeout: Duration
     ) async throws {
@@ -56,7 +56,7 @@ struct Assignment: Sendable {
     private static func split(
         _ text: String, _ elements: ElementCatalogue, _ place: String
     ) throws -> (element: ElementDefinition, value: Substring) {
-        // Names are compared without regard to case, and a letter may take up to three times as many bytes in the other.
+        // Names are compared without regard to case, and a letter may take up to three times as many bytes in the other case.
         let limit = 3 * (elements.map(\.name.utf8.count).max() ?? 0)
         let beginning = text.utf8.prefix(limit + 1)
         for index in beginning.indices where beginning[index] == UInt8(ascii: "=") {

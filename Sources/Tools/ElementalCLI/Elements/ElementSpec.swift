@@ -2,15 +2,15 @@ import ArgumentParser
 import Elemental
 import Support
 
-/// An element as it is spelled on the command line, with all that a catalogue can say of it.
+/// An element from the command line, with everything that a catalogue can contain about it.
 ///
-/// The name may contain spaces and `=`; what follows the first `=` after the type is the initial value as it is, with
-/// any `:` and `=` in it. ``ElementSpecOptions`` are between the two.
+/// The name may contain spaces and `=`. The text after the first `=` behind the type is the initial value, unchanged,
+/// with any `:` and `=` in it. ``ElementSpecOptions`` are between the two.
 struct ElementSpec: Sendable {
     static let form = "ID:NAME:TYPE\(ElementSpecOptions.form)[=INITIAL]"
 
     let definition: ElementDefinition
-    /// The text behind `=`, as it was typed.
+    /// The text after `=`, as it was typed.
     let initial: String?
 
     init(parsing spec: String) throws {
@@ -61,7 +61,7 @@ struct ElementSpec: Sendable {
 }
 
 extension ValidationError {
-    /// A problem with a part of a spelling, which the message quotes with its place.
+    /// A problem with a part of an argument. The message quotes the part with its position.
     init(_ part: Substring, _ problem: String) {
         let place = part.base.distance(from: part.base.startIndex, to: part.startIndex) + 1
         self.init("'\(part.excerpt)' (at character \(place)) \(problem)")

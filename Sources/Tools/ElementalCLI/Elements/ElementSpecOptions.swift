@@ -4,7 +4,7 @@ import ElementalWire
 
 /// The words between an element's type and its initial value, in any order, each kind once: `0...5:step 0.5:unit m/s:ro`.
 ///
-/// In a unit and in choices a backslash takes away what the character behind it means: `\:`, `\=`, `\,`, `\\`.
+/// In a unit and in choices a backslash escapes the next character: `\:`, `\=`, `\,`, `\\`.
 struct ElementSpecOptions: Sendable {
     static let form =
         "[:LOW...HIGH][:step N][:unit U][:choices A,B…][:udp][:latest][:timed][:history LIMITS][:rw|:ro|:wo][:momentary|:urgent]"
@@ -76,7 +76,7 @@ struct ElementSpecOptions: Sendable {
         ValidationError(word, "comes after another word of its kind; give one of them")
     }
 
-    /// How many values, how long and how many bytes, in any order: `24h 1000 4MB`.
+    /// Parses the limits of a history: a number of values, a time and a size, in any order, as in `24h 1000 4MB`.
     static func history(_ text: Substring, in word: Substring) throws -> HistoryLimits {
         var (count, seconds, byteCount) = (Int?.none, Int?.none, Int?.none)
         func set(_ limit: inout Int?, _ number: Int) throws {
@@ -109,7 +109,7 @@ struct ElementSpecOptions: Sendable {
         return role
     }
 
-    /// A bound or step as a value of the type has it: 0.1 of a `float` is not that of a `double`.
+    /// A bound or step with the precision of the type: 0.1 as a `float` differs from 0.1 as a `double`.
     private static func number(_ text: Substring, _ type: ElementType, in word: Substring) throws -> Double {
         guard type.isNumeric else { throw ValidationError(word, "means nothing for type \(type); leave it out") }
         guard !text.isEmpty else { throw ValidationError(word, "lacks a number, as in '0...10' or 'step 0.5'") }
@@ -125,15 +125,15 @@ struct ElementSpecOptions: Sendable {
         return number
     }
 
-    /// Texts, or numbers with names: `0 off,1 on`. A name without a number has the one behind that of the choice before it,
-    /// the first 0; a number without a name is its own.
+    /// Parses texts, or numbers with names: `0 off,1 on`. A name without a number gets the number after that of the
+    /// previous choice, the first one 0. A number without a name is its own name.
     private static func choices(
         _ text: Substring, _ type: ElementType, in word: Substring
     ) throws -> [ElementChoice] {
         guard type.takesChoices else { throw ValidationError(word, "means nothing for type \(type); leave it out") }
         var choices: [ElementChoice] = []
         var next: Int128 = 0
-        // No more than tell that there are too many.
+        // Splits only as far as is needed to detect too many choices.
         for part in text.splitUnescaped(at: ",", maxSplits: ElementChoice.maximumCount + 1) {
             let part = part.withoutBlanks
             guard !part.isEmpty else { throw ValidationError(word, "lacks a choice, as in 'choices off,on'") }
@@ -160,7 +160,7 @@ struct ElementSpecOptions: Sendable {
 }
 
 extension Substring {
-    /// The parts between characters that have no backslash before them. One part at least, which may be empty.
+    /// The parts between separators that have no backslash before them. There is at least one part, which may be empty.
     func splitUnescaped(at separator: Character, maxSplits: Int = .max) -> [Substring] {
         var parts: [Substring] = []
         var start = startIndex
@@ -179,7 +179,7 @@ extension Substring {
         return parts + [self[start...]]
     }
 
-    /// The text without the backslashes that take away the meaning of the character behind them.
+    /// The text with its backslash escapes resolved.
     fileprivate var unescaped: String {
         var text = ""
         var isEscaped = false

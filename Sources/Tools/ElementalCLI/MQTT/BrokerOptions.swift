@@ -31,7 +31,7 @@ struct BrokerOptions: ParsableArguments {
         }
     }
 
-    /// The most bytes of a password: more cannot be sent.
+    /// The maximum length of a password in MQTT, in bytes.
     private static let longestPassword = 65_535
 
     /// How to connect to the broker.
@@ -43,7 +43,7 @@ struct BrokerOptions: ParsableArguments {
         if let password {
             let file = try Self.file(password)
             let limit = output.limit
-            // A file that cannot be read is told before anything else is tried.
+            // Reads the file now, so that a failure is reported before the first connection.
             _ = try await file.text(atMost: Self.longestPassword, within: limit)
             options.password = { try await file.text(atMost: Self.longestPassword, within: limit) }
         }

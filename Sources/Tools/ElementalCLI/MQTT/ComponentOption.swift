@@ -1,7 +1,7 @@
 import ArgumentParser
 import MQTTBridge
 
-/// `ELEMENT=COMPONENT[,key=value]…` from the command line: what an element is in Home Assistant.
+/// `ELEMENT=COMPONENT[,key=value]…` from the command line: the component of an element in Home Assistant.
 struct ComponentOption: Sendable {
     let element: String
     let component: MQTTComponent
@@ -29,7 +29,7 @@ struct ComponentOption: Sendable {
         component = try checked { try MQTTComponent(kind, settings: settings) }
     }
 
-    /// The element's name and what follows: at the first `=` with a component's name after it.
+    /// The element's name and the text after it. They are separated at the first `=` with a component's name after it.
     private static func split(_ text: String) -> (name: String, rest: Substring)? {
         for sign in text.indices where text[sign] == "=" && sign != text.startIndex {
             let rest = text[text.index(after: sign)...]

@@ -72,7 +72,7 @@ struct MQTTBridgeCommand: ReportingCommand {
         try checked { try options.check() }
     }
 
-    /// What earlier versions took as `--as`.
+    /// The components in the spelling of earlier versions, `--as ELEMENT=COMPONENT`.
     private var oldComponents: [ComponentOption] {
         services.following.names.compactMap { try? ComponentOption(parsing: $0) }
     }
@@ -87,7 +87,7 @@ struct MQTTBridgeCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        // What the broker's clients may do there is granted to the bridge, not to the user who runs it.
+        // The rights of the broker's clients are granted to the bridge, not to the user who runs it.
         let deputy = Deputy(name: "mqtt", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
             var connection = try await broker.connection(output)
@@ -110,7 +110,7 @@ struct MQTTBridgeCommand: ReportingCommand {
     }
 }
 
-/// Where a bridge has its topics, and who is told of them.
+/// The topics of a bridge, and where it announces the services.
 struct BridgeTopicOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The first level, or levels, of the topics.", valueName: "topic"))

@@ -4,10 +4,11 @@ import MQTT
 import MQTTBridge
 import Support
 
+/// Reports the events of an MQTT bridge, and the values that it passes on.
 struct MQTTReport: Sendable {
     private struct State {
         var wasConnected = false
-        /// The reason that was told last, until the broker is back.
+        /// The reason that was reported last, until the broker is back.
         var reason: String?
     }
 
@@ -26,7 +27,7 @@ struct MQTTReport: Sendable {
             values.console.offer(.broker(broker, event, isAgain: isAgain))
             if !isAgain { values.console.offer(.bridging(broker, options)) }
         case .brokerAway(let error, _):
-            // A broker that stays away is told once for each reason.
+            // A broker that stays away is reported once for each reason.
             let earlier = state.withLock { state in
                 defer { state.reason = error.description }
                 return state.reason
@@ -71,9 +72,9 @@ extension ConsoleEvent where Self == Notice {
                 : "\(broker) is told what the services say and sets nothing; --control would let it")
     }
 
-    /// A service, or one of its elements, is not shown as the options ask.
+    /// A service, or one of its elements, is not shown as the options request.
     static func notShown(_ key: ServiceKey, _ error: any Error) -> Notice {
-        // A mistake in the options is not one of the command line here.
+        // Here a mistake in the options is not a mistake on the command line.
         let members =
             error is MQTTBridgeError ? JSONText.members("invalidOptions", because: "\(error)") : JSONText.members(error)
         return Notice("notShown", JSONText.members(key) + members, "\(key): \(error)")

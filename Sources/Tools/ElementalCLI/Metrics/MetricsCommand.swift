@@ -52,8 +52,8 @@ struct MetricsCommand: ReportingCommand {
 
     @OptionGroup var output: OutputOptions
 
-    /// Prometheus' exporters have 9100 to 9999 among them, all of which are taken; this is below the ports that systems
-    /// choose from.
+    /// Prometheus' exporters share the ports 9100 to 9999, all of which are taken. This port is below those that
+    /// systems choose from.
     static let defaultPort = 29464
 
     func validate() throws {
@@ -103,7 +103,7 @@ struct MetricsCommand: ReportingCommand {
         let server = WebServer(options, routes: routes, logger: output.logger)
         let (host, port) = try await server.start()
         try await withCleanup { [options] in
-            // All addresses are none that could be asked.
+            // A wildcard address cannot be requested, so the host's name is shown.
             let known = options.acceptsOwnAddresses ? HostName.known.map { "\($0).local" } ?? host : host
             let note =
                 listening.isLoopback
@@ -124,7 +124,7 @@ struct MetricsCommand: ReportingCommand {
         let (text, failure) = try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await follower.run() }
             group.addTask { [services, output] in
-                // What is found cannot be known to be all.
+                // There is no way to know that all services have been found, so this waits for the whole time.
                 let deadline = ContinuousClock.now + output.limit
                 if services.followsAll {
                     await Delay.wait(output.limit)
@@ -136,7 +136,7 @@ struct MetricsCommand: ReportingCommand {
             }
             defer { group.cancelAll() }
             try await group.next()
-            // While the services are still connected.
+            // Collects the metrics while the services are still connected.
             return (metrics.text(), progress.failure { "not connected within \(output.limit): \($0)" })
         }
         try Task.checkCancellation()
@@ -151,7 +151,7 @@ struct MetricsCommand: ReportingCommand {
     private static let settlingTime: Duration = .seconds(1)
 
     /// Waits until the services have sent the values that they had when they were connected: the answer to a ping comes
-    /// after them. An older service answers none.
+    /// after them. An older service does not answer pings.
     private func settle(_ keys: [ServiceKey], of follower: Follower, within time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             for key in keys {

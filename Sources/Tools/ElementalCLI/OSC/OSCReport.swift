@@ -3,9 +3,10 @@ import ElementalFollowing
 import OSCBridge
 import Support
 
+/// Reports the events of an OSC bridge, and the values that it passes on.
 struct OSCReport: Sendable {
     private struct State {
-        /// Under what name the bridge is announced, or why it is not.
+        /// The name under which the bridge is announced, or the reason why it is not.
         var announcement: String?
         var surfaces: Set<String> = []
     }
@@ -25,7 +26,7 @@ struct OSCReport: Sendable {
             guard state.withLock({ $0.surfaces.count < Self.maximumCount && $0.surfaces.insert(name).inserted }) else {
                 return
             }
-        // Both types are announced under one name, which is told once.
+        // Both types are announced under one name, which is reported once.
         case .announced, .notAnnounced:
             let text = event.description
             let earlier = state.withLock { state in

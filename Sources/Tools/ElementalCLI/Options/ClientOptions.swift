@@ -56,8 +56,8 @@ enum ClientName {
     /// The default: `elemental@HOST`.
     static var standard: String { standard(of: "elemental") }
 
-    /// The default for pairing, which no other client of a service may have: `PROGRAM@HOST-XXXX`, with the beginning of
-    /// the fingerprint, because hosts have the same name where nobody has changed it.
+    /// The default for pairing, where no two clients of a service may have the same name: `PROGRAM@HOST-XXXX`. It
+    /// contains the beginning of the fingerprint, because many hosts have the same default name.
     static func pairing(of program: String = "elemental", _ identity: Fingerprint?) -> String {
         guard let identity else { return standard(of: program) }
         let suffix = "-" + identity.short.prefix(4)

@@ -27,9 +27,9 @@ struct ClientSecurityOptions: ParsableArguments {
         set { directory = newValue.state }
     }
 
-    /// Reads identity and trusted services, if there are any: connecting makes no identity.
+    /// Reads identity and trusted services, if there are any. Connecting creates no identity.
     ///
-    /// - Parameter makesIdentity: whether to make one where there is none, for a program that can be paired while it runs.
+    /// - Parameter makesIdentity: whether to create one if there is none, for a program that can be paired while it runs.
     func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
         let state = deputy.map { self.state.below($0.name) } ?? self.state
         var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: deputy == nil)
@@ -64,30 +64,30 @@ enum ClientPolicy: String, ExpressibleByArgument, CaseIterable, Sendable {
     case open, paired
 }
 
-/// How a command connects, and what it takes to pair it.
+/// How a command connects, and the options of the commands that pair it.
 struct ClientAccess: Sendable {
     var security = ClientSecurity.automatic
-    /// What `elemental pair TARGET` needs after it, with a blank before it.
+    /// The options to type after `elemental pair TARGET`, with a blank before them.
     var pairOptions = ""
-    /// What `elemental trust` needs after it to mean this client's identity, with a blank before it.
+    /// The options to type after `elemental trust`, so that it uses this client's identity, with a blank before them.
     var stateOptions = ""
-    /// Where the aliases of the user are, who typed the targets; `nil` for none.
+    /// The state directory with the aliases of the user, who typed the targets; `nil` for none.
     var aliases: StateOptions?
     /// The commands that forget a service which has another key than the paired one.
     var keyRemedy: String {
         "on this dashboard's computer: elemental trust list\(stateOptions), then elemental trust revoke "
             + "NAME\(stateOptions)"
     }
-    /// Whether the identity is this user's, which services of the user take without a pairing.
+    /// Whether the identity is this user's, which the user's own services accept without a pairing.
     var isUser = true
-    /// The identity and what is paired with it; `nil` if it does not count.
+    /// The identity and its paired services; `nil` if it is not used.
     var paired: SecurityState?
 }
 
-/// A program that passes on what others want, with an identity of its own, so that what it may do is granted to it alone.
+/// A program that acts for others, such as a bridge. It has an identity of its own, so that rights are granted to it alone.
 struct Deputy: Sendable {
     let name: String
-    /// What it asks for, unless the command line says otherwise.
+    /// The role that it requests, unless the command line gives another.
     let role: Role
 
     fileprivate func pairOptions(_ identity: Fingerprint?) -> String {
@@ -97,8 +97,10 @@ struct Deputy: Sendable {
 
 /// On the command line a role is one that can be granted.
 extension Role: ExpressibleByArgument {
+    /// The names of the roles that can be granted.
     public static var allValueStrings: [String] { granted.map(\.rawValue) }
 
+    /// Parses the name of a role that can be granted.
     public init?(argument: String) {
         guard let role = Role(rawValue: argument), Role.granted.contains(role) else { return nil }
         self = role

@@ -1,10 +1,10 @@
 import Support
 
-/// Spellings of earlier versions, which this one still takes, with a word on standard error.
+/// Spellings of earlier versions, which this one still accepts with a warning on standard error.
 enum OldSpelling {
     private static let used = Locked<[String]>([])
 
-    /// The command line has `old`, which is written otherwise now.
+    /// Records that the command line contains `old`, which is now written as `new`.
     static func note(_ old: String, now new: String) {
         let line = "\(old) is an old spelling, which the next version will not take; write \(new)"
         used.withLock { if !$0.contains(line) { $0.append(line) } }

@@ -17,7 +17,7 @@ struct OutputOptions: ParsableArguments {
             valueName: "seconds"))
     var timeout: Double?
 
-    /// Whether arguments that may not be valid ask for JSON: `--json`, or `-j` alone or among other flags.
+    /// Whether the arguments, which may be invalid, request JSON: `--json`, or `-j` alone or among other flags.
     static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.contains { argument in
             argument == "--json"
@@ -47,7 +47,7 @@ struct OutputOptions: ParsableArguments {
     }
 }
 
-/// Does what fails only after a mistake on the command line.
+/// Runs code that fails only after a mistake on the command line, and throws its error as such a mistake.
 func checked<Result>(_ what: String = "", _ body: () throws -> Result) throws(ValidationError) -> Result {
     do { return try body() } catch { throw ValidationError("\(what)\(error)") }
 }

@@ -30,7 +30,8 @@ struct StateOptions: ParsableArguments {
         try await withAdvice { [state] in try SecurityState.existing(directory: state) }
     }
 
-    /// The command that begins anew is to mean this directory, and not the user's, whose identity is another one.
+    /// Runs `body`. If the error advises `elemental trust reset`, adds `--state` to that command, so that it resets
+    /// this directory and not the user's, which has another identity.
     private func withAdvice<Result: Sendable>(
         _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
@@ -42,10 +43,10 @@ struct StateOptions: ParsableArguments {
         }
     }
 
-    /// The same for a command that connects: a user without a home has paired nothing.
+    /// Reads identity and trust for a command that connects; `nil` for a user without a home, who has paired nothing.
     func openForConnecting() async throws -> SecurityState? { try await withAdvice { try existing() } }
 
-    /// The same, without advice. It waits for the disk.
+    /// Does the same as ``openForConnecting()``, but without the advice. Blocks.
     func existing() throws -> SecurityState? {
         do throws(SecurityError) {
             return try SecurityState.existing(directory: state)
@@ -55,7 +56,7 @@ struct StateOptions: ParsableArguments {
         }
     }
 
-    /// The same for a program that makes its identity when it starts.
+    /// Reads identity and trust, or creates both, for a deputy; `nil` for a user without a home.
     func openForDeputy() async throws -> SecurityState? {
         do {
             return try await open()

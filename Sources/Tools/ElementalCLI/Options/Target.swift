@@ -2,7 +2,7 @@ import ArgumentParser
 import Elemental
 import Zeroconf
 
-/// What a command connects to: a service that Zeroconf finds, or a host and port.
+/// The target of a command: a service that Zeroconf finds, or a host and port.
 enum Target: Sendable, Hashable {
     /// A service by its name and, if one was given, its instance's name.
     case service(String, name: String?)

@@ -17,7 +17,7 @@ extension CommandFailure: ConsoleEvent {
 
     var lines: [String] { ["elemental: \(description)"] }
 
-    /// `code` is what `reason` was called before, for one more version.
+    /// `code` is the former name of `reason`, kept for one more version.
     var json: JSONText {
         .event("error", [("reason", .string(code)), ("code", .string(code)), ("message", .string(description))])
     }
@@ -47,7 +47,7 @@ extension CommandFailure {
 }
 
 extension SignalRError {
-    /// The code of what is underneath, where that is a failure of the command or an answer of HTTP that stands for one.
+    /// The code of the underlying failure of the command, or the code that corresponds to the HTTP status.
     fileprivate var commandCode: String {
         if let cause = cause as? CommandFailure { return cause.code }
         return switch (code, httpStatus) {
@@ -57,7 +57,7 @@ extension SignalRError {
         }
     }
 
-    /// What the user of the command line can do about it.
+    /// The advice for the user of the command line.
     fileprivate var hint: String {
         switch (code, httpStatus) {
         case (.refused, 401), (.refused, 403), (.noTransport, 401), (.noTransport, 403):
@@ -72,7 +72,7 @@ extension SignalRError {
 }
 
 extension MQTTError {
-    /// What the user of the command line can do about it.
+    /// The advice for the user of the command line.
     fileprivate var hint: String {
         switch code {
         case .notAuthorised, .badCredentials:

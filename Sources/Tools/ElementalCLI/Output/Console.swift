@@ -17,7 +17,7 @@ struct Console: Sendable {
 
     init(json: Bool) { isJSON = json }
 
-    /// The same for the events of one of several services.
+    /// Returns a console for the events of one of several services.
     func naming(_ service: ServiceKey) -> Console {
         var console = self
         console.service = service
@@ -51,7 +51,7 @@ struct Console: Sendable {
     /// Writes an event for a handler on an event loop, which cannot wait. Without room it is counted as omitted.
     func offer(_ event: some ConsoleEvent) { forEachLine(of: event) { streams.offer($0, to: $1) } }
 
-    /// Writes a line for a person to standard error.
+    /// Writes a line for the user to standard error.
     func talk(_ line: String) async {
         streams.write([Styled(service.map { "\($0): \(line)" } ?? line)], to: .error)
         await streams.waitForRoom(in: .error)
@@ -93,15 +93,15 @@ struct Console: Sendable {
 }
 
 extension Console {
-    /// Shows a text as a QR code for a person; nothing where the output is JSON, for a program.
+    /// Shows a text as a QR code; nothing if the output is JSON.
     func show(qrCode text: String) async {
         guard !isJSON, let code = QRCode(text) else { return }
-        // Not as a line: it has the colours that make it readable on every terminal.
+        // Written as bytes, because lines are escaped, and the code needs its colours to be readable on every terminal.
         await emit(bytes: Array(code.terminalText.utf8))
     }
 
-    /// Whether a code may be written: on a terminal, or as JSON, for which a program has asked. Never to systemd's journal,
-    /// which keeps it.
+    /// Whether a code may be written: on a terminal, or as JSON, which a program has requested. Never to systemd's
+    /// journal, which would keep it.
     func mayShowCodes(isResult: Bool) -> Bool {
         guard isJSON else { return isatty(isResult ? STDOUT_FILENO : STDERR_FILENO) == 1 }
         return !Self.isJournal(STDOUT_FILENO)
@@ -110,8 +110,8 @@ extension Console {
     /// Whether an event goes to systemd's journal. As text, results go to standard output and others to standard error.
     func isJournal(isResult: Bool) -> Bool { Self.isJournal(isJSON || isResult ? STDOUT_FILENO : STDERR_FILENO) }
 
-    /// Whether what is written there goes to the journal: `JOURNAL_STREAM` names its device and inode (systemd.exec(5)). It
-    /// is inherited by programs that write elsewhere, so its being set says nothing.
+    /// Whether the descriptor leads to the journal: `JOURNAL_STREAM` names the journal's device and inode
+    /// (systemd.exec(5)). Programs that write elsewhere inherit the variable, so its presence proves nothing.
     private static func isJournal(_ descriptor: Int32) -> Bool {
         guard let name = getenv("JOURNAL_STREAM") else { return false }
         var status = stat()
@@ -120,8 +120,8 @@ extension Console {
     }
 }
 
-/// Events of handlers, which cannot wait for the console: a task writes them. Of those beyond 4,096 the oldest are omitted,
-/// and counted.
+/// Events of handlers, which cannot wait for the console: a task writes them. At most 4,096 wait; beyond this the
+/// oldest are omitted and counted.
 struct PendingEvents<Event: Sendable>: Sendable {
     private let console: Console
     private let continuation: AsyncStream<Event>.Continuation

@@ -2,13 +2,13 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Something that a command writes, as text for a person and as JSON for a program.
+/// An output of a command, as text for the user and as JSON for programs.
 ///
 /// A command declares its events beside itself, a small type each, and passes them to ``Console/emit(_:)``. The JSON forms
 /// are documented in the article on the command line.
 protocol ConsoleEvent: Sendable {
-    /// Whether this is what the command was asked for, and goes to standard output. Everything else, such as progress
-    /// and changes of a connection, goes to standard error.
+    /// Whether this is a result of the command, which goes to standard output. Everything else, such as progress and
+    /// changes of a connection, goes to standard error.
     var isResult: Bool { get }
 
     /// The event as text, an element a line.
@@ -20,7 +20,7 @@ protocol ConsoleEvent: Sendable {
     /// The event as a JSON object, a ``JSONText/event(_:_:)``.
     var json: JSONText { get }
 
-    /// The event as JSON, an element a line: ``json``, unless the event tells more than one object can.
+    /// The event as JSON, an element a line: ``json``, unless the event needs several objects.
     var jsonLines: [JSONText] { get }
 }
 
@@ -29,7 +29,7 @@ extension ConsoleEvent {
     var jsonLines: [JSONText] { [json] }
 }
 
-/// An event that is made as a whole: its name and keys for programs, and its text for people.
+/// An event whose forms are made together: its name and keys for programs, and its text for the user.
 ///
 /// Commands declare theirs as functions in an extension, `extension ConsoleEvent where Self == Notice`, so that they emit
 /// `.stopped(service)`. An event that is written for each value is a type of its own, which makes only the form that is
@@ -50,7 +50,7 @@ struct Notice: ConsoleEvent {
         self.init(name, members, isResult: isResult, styled: lines.map { [Styled($0)] })
     }
 
-    /// - Parameter others: events that tell the rest, where one object cannot.
+    /// - Parameter others: further JSON objects, if one cannot contain everything.
     init(
         _ name: String, _ members: JSONText.Members, isResult: Bool = false, styled lines: [[Styled]],
         others: [JSONText] = []
@@ -71,13 +71,13 @@ extension JSONText {
         [("service", .optional(service)), ("instance", .optional(instance))]
     }
 
-    /// Why something failed: a code for programs and words for people.
+    /// Why something failed: a reason code and a message.
     static func members(_ error: any Error) -> Members {
         let failure = CommandFailure(error)
         return members(failure.code, because: failure.description)
     }
 
-    /// A code, and words; neither if nothing failed.
+    /// A reason code and a message; both are `nil` if nothing failed.
     static func members(_ reason: String?, because message: String?) -> Members {
         [("reason", .optional(reason)), ("message", .optional(message))]
     }
@@ -87,6 +87,6 @@ extension JSONText {
 }
 
 extension ElementalDevice {
-    /// The service at the other end.
+    /// The service of the connection.
     var key: ServiceKey { ServiceKey(service: service, name: name) }
 }

@@ -24,9 +24,9 @@ final class StandardStreams: Sendable {
         var isHurrying = false
     }
 
-    /// How many bytes more may be queued by callers that cannot wait than by those that can.
+    /// The number of bytes that callers which cannot wait may queue beyond the capacity for others.
     private static let reserve = 64 * 1024
-    /// Once the program is told to end: how long a reader may read nothing, and how long the remaining output may take.
+    /// After ``hurry()``: the maximum pause of a reader, and the maximum time for the remaining output.
     private static let patience = (still: Duration.seconds(1), total: Duration.seconds(5))
     private static let interval: Duration = .milliseconds(50)
 
@@ -38,7 +38,7 @@ final class StandardStreams: Sendable {
     private let hasColours: [Bool]
 
     private init() {
-        // Writing to a reader that has gone shall fail with EPIPE, not raise a signal.
+        // Writing to a reader that has gone must fail with EPIPE and not raise a signal.
         signal(SIGPIPE, SIG_IGN)
         hasStatus = isatty(STDERR_FILENO) == 1
         hasColours = [STDOUT_FILENO, STDERR_FILENO].map(Styled.hasColours)
@@ -150,7 +150,7 @@ final class StandardStreams: Sendable {
                 ? "is closed: what was to be printed is lost" : "cannot be written: \(String(systemError: code))"
             state.withLock { $0.failure = CommandFailure("failed", "standard output \(reason)") }
         }
-        // It was closed from the beginning: what serves goes on.
+        // With EBADF, standard output was closed from the beginning, so services and bridges go on.
         if code != EBADF { EndRequest.shared.noteBrokenPipe() }
     }
 
@@ -165,7 +165,7 @@ final class StandardStreams: Sendable {
         return queues.allSatisfy { $0.isEmpty && !$0.isClosed }
     }
 
-    /// Drops output that is not read soon, because the program is told to end: a reader may pause for one second and has
+    /// Drops output that is not read soon, because the program has to end: a reader may pause for one second and has
     /// five seconds in all.
     func hurry() {
         let isFirst = state.withLock { state in

@@ -25,7 +25,7 @@ struct Styled: Sendable {
         return "\u{1B}[\(style.rawValue)m\(text.printable)\u{1B}[0m"
     }
 
-    /// Whether colours are shown there: on a terminal that has them, unless the user does not want any (no-color.org).
+    /// Whether to write colours: on a terminal that supports them, unless the user turns them off (no-color.org).
     static func hasColours(_ descriptor: Int32) -> Bool {
         func variable(_ name: String) -> String { getenv(name).map { String(cString: $0) } ?? "" }
         return isatty(descriptor) == 1 && variable("NO_COLOR").isEmpty && !["", "dumb"].contains(variable("TERM"))
@@ -34,7 +34,7 @@ struct Styled: Sendable {
 
 /// Rows of cells in columns as wide as their widest cell; a column without a text is left out.
 struct Table: Sendable {
-    /// What is above each column. Those with a `>` in front are aligned to the right.
+    /// The title of each column. A `>` in front aligns the column to the right.
     let titles: [String]
     var rows: [[Styled]] = []
     var indentation = ""
@@ -59,7 +59,7 @@ struct Table: Sendable {
             let fill = String(repeating: " ", count: max(0, width - cell.text.columnCount))
             let isRight = column < areRight.count && areRight[column]
             if isRight { gap += fill }
-            // So that no line ends with blanks.
+            // An empty cell is not written, so that no line ends with blanks.
             if !cell.text.isEmpty {
                 line += [Styled(gap), cell]
                 gap = ""

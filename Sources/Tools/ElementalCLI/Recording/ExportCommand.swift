@@ -58,12 +58,12 @@ struct ExportCommand: ReportingCommand {
     @OptionGroup var limits: LimitOptions
     @OptionGroup var output: OutputOptions
 
-    /// What is printed.
+    /// The recording, or the services whose values are exported.
     enum Subject: Equatable {
         case file(String)
         case targets([Target])
 
-        /// Each is connected to at the same time.
+        /// All are connected at the same time.
         private static let maximumTargetCount = 16
 
         init(_ words: [String]) throws {
@@ -144,7 +144,7 @@ struct ExportCommand: ReportingCommand {
         }
     }
 
-    /// Prints what the services keep now.
+    /// Prints the values that the services keep now.
     private func export(_ clients: [Client], _ console: Console) async throws {
         let since = since.map {
             MeasurementTime(microseconds: MeasurementTime.now.microseconds - $0.duration.nanoseconds / 1000)
@@ -154,7 +154,7 @@ struct ExportCommand: ReportingCommand {
         for (number, client) in clients.enumerated() {
             let kept = try keptElements(of: client)
             services.append(RecordedService(client.device.key, try ElementCatalogue(kept)))
-            // From then on values have their times.
+            // The ping compares the clocks. From then on values have their times.
             if client.device.clock == nil { _ = try? await client.device.ping(timeout: output.limit) }
             for element in kept {
                 let history = client.device.anyHistory(
@@ -229,11 +229,11 @@ private struct ExportedText {
         await write()
     }
 
-    /// Writes what is complete.
+    /// Writes the text so far.
     mutating func write() async {
         defer { piece = "" }
         guard isatty(STDOUT_FILENO) == 1 else { return await console.emit(bytes: Array(piece.utf8)) }
-        // Nothing moves the cursor of a terminal.
+        // On a terminal, characters that would move the cursor are escaped.
         let lines = piece.split(whereSeparator: \.isNewline).map { "\(String($0).printable)\n" }
         await console.emit(bytes: Array(lines.joined().utf8))
     }

@@ -59,7 +59,7 @@ struct RecordingInfo: ConsoleEvent {
             let name = event.instance.map { "\(ServiceKey(service: event.service, name: $0))" } ?? ""
             let what: String
             switch event.kind {
-            // That a service was connected at the beginning is no gap.
+            // The first connection of a service is not a gap.
             case .connected where seen.insert(name).inserted: continue
             case .connected: what = "\(name) is connected"
             case .away: what = "\(name) is away"

@@ -2,11 +2,11 @@ import Elemental
 import ElementalRecording
 import Support
 
-/// The values of several histories in the order of their times. Of each history only the values of one answer are in memory.
+/// The values of several histories in the order of their times. Only the values of one answer of each history are in memory.
 struct MergedHistories {
     enum Item {
         case value(RecordedItem)
-        /// Values of a service's element that are missing.
+        /// Missing values of a service's element.
         case gap(service: Int, ElementDefinition, HistoryGap)
     }
 
@@ -15,18 +15,18 @@ struct MergedHistories {
         let device: ElementalDevice
         let element: ElementDefinition
         var values: HistoryValues<ElementValue>.Iterator
-        /// The value that is next, with its time in seconds since 1970.
+        /// The next value, with its time in seconds since 1970.
         var next: (value: ElementValue, time: Double)?
-        /// The time by which it is put among those of the others.
+        /// The time by which the source is sorted among the others.
         var order = 0.0
     }
 
-    /// Those whose next value is not known yet; the last one is read first.
+    /// The sources whose next value is not known yet; the last one is read first.
     private var unread: [Source] = []
-    /// Those with a next value, the latest first.
+    /// The sources with a next value, the latest first.
     private var waiting: [Source] = []
 
-    /// What is known of each service's clock.
+    /// A reading of each service's clock.
     private var clocks: [Int: ClockReading] = [:]
 
     mutating func add(
@@ -45,18 +45,18 @@ struct MergedHistories {
                 unread.append(source)
                 return .gap(service: source.service, source.element, gap)
             case .value(let value):
-                // One whose time is not known has that of its arrival, and comes with the one before.
+                // A value without a known time has the time of its arrival, and follows the source's previous value directly.
                 let time = seconds(value, of: source)
                 source.next = (value.value, time ?? WallClock.seconds)
                 source.order = time ?? source.order
-                // Those that are as old come first.
+                // Sources with the same time that wait already come first.
                 let index = waiting.firstIndex { $0.order <= source.order } ?? waiting.endIndex
                 waiting.insert(source, at: index)
             }
         }
         guard let source = waiting.popLast(), let (value, time) = source.next else { return nil }
         unread.append(source)
-        // In whole microseconds, as the service told it.
+        // In whole microseconds, as the service sent it.
         let microseconds = Int64(exactly: (time * 1e6).rounded()) ?? 0
         let recorded = RecordedValue(service: source.service, element: source.element, value: value, age: .zero)
         return .value(RecordedItem(time: .nanoseconds(microseconds &* 1000), content: .value(recorded)))

@@ -64,11 +64,11 @@ struct RecordCommand: ReportingCommand {
             let resumed =
                 options.resumes ? try await ResumedRecording.open(file, options.following.security.state, console) : nil
             let followed = try await options.following.makeFollower(
-                // What waits for the disk is bounded by the recorder.
+                // The recorder bounds the values that wait for the disk.
                 with: targets, andAll: targets.isEmpty, for: nil, console, output
             ) {
                 $0.keepsLongValues = false
-                // The recorder leaves out the others, and says if there is none of that name.
+                // The recorder leaves out the other elements, and reports a name that no element has.
                 $0.onlyElements = []
                 guard let resumed else { return }
                 let wanted = Set(names.map { $0.lowercased() })
@@ -115,7 +115,7 @@ struct RecordCommand: ReportingCommand {
     }
 }
 
-/// What `record` has besides its file.
+/// The options of `record` except for its file.
 struct RecordOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -155,7 +155,7 @@ struct RecordOptions: ParsableArguments {
 private struct RecordProgress: Sendable {
     private struct State {
         var isConnected = false
-        /// The services that were told to lack an element.
+        /// The services whose missing elements were reported.
         var told: Set<ServiceKey> = []
         var failure: CommandFailure?
     }

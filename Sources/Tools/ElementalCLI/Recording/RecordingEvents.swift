@@ -40,7 +40,7 @@ extension ConsoleEvent where Self == Notice {
                 + recording.omissions.map { "left out: \($0)" })
     }
 
-    /// Values of an element were not sent, or not taken, for this reason. Told once for each element and reason.
+    /// Values of an element were not sent, or were refused, for this reason. Reported once for each element and reason.
     static func notReplayed(_ element: String, _ failure: CommandFailure) -> Notice {
         Notice(
             "notReplayed", [("element", .string(element))] + JSONText.members(failure),
@@ -75,7 +75,7 @@ extension RecordingLosses {
     }
 }
 
-/// Counts what is replayed, and tells what is not, once for each element and reason.
+/// Counts the replayed values, and reports those that are not replayed, once for each element and reason.
 struct ReplayReport: Sendable {
     private struct State {
         /// The values that were sent, and those that were not, or were refused.
@@ -83,7 +83,7 @@ struct ReplayReport: Sendable {
         var told: Set<[String]> = []
     }
 
-    /// Elements and reasons that are told. A service has no more elements than half of it.
+    /// The maximum number of reports, one for each element and reason. A service has at most half as many elements.
     private static let mostTold = 256
 
     let console: Console
@@ -93,7 +93,7 @@ struct ReplayReport: Sendable {
 
     func noteSent() { state.withLock { $0.sent += 1 } }
 
-    /// A value was not sent, or was not taken.
+    /// Counts a value that was not sent or was refused.
     func noteRefused(_ element: String, _ failure: CommandFailure, wasSent: Bool = false) {
         let isNews = state.withLock { state in
             state.refused += 1

@@ -80,7 +80,7 @@ struct ReplayCommand: ReportingCommand {
         if let to {
             try await Interruption.run(console, loops ? .endless : .task) { [self] in try await send(to, console) }
         } else {
-            // The file is opened first; from then on the service's host is told of interruptions.
+            // The file is opened first. From then on the service's host handles interruptions.
             await Interruption.trap()
             try await publish(try await openFile(), console)
         }
@@ -168,7 +168,7 @@ struct ReplayCommand: ReportingCommand {
                 try result?.get()
                 try Task.checkCancellation()
                 try await device.waitUntilSent()
-                // Refusals come before the answer to this.
+                // Refusals arrive before the answer to this.
                 try await device.waitUntilHandled(timeout: output.limit)
             } cleanup: {
                 await report.end(file)
@@ -204,7 +204,7 @@ struct ReplayCommand: ReportingCommand {
         }
     }
 
-    /// The service of the recording whose values are sent: the only one, or the only one of that kind.
+    /// The service of the recording whose values are sent: the only one, or the only one with the target's service name.
     private func source(of recording: Recording, for client: Client) throws -> Int {
         let (services, wanted) = (recording.services, client.device.service)
         let same = services.indices.filter { index in

@@ -13,12 +13,12 @@ import Foundation
 /// The positions of the last recorded values of a folder's recordings, for `record --resume`: saved in the state directory
 /// while it records.
 ///
-/// A recorder that was killed may have recorded more values than the saved positions say. They are counted in its file.
+/// A recorder that was killed may have recorded values after the saved positions. These are counted in its file.
 final class ResumedRecording: Sendable {
     private struct State {
         /// Where to continue.
         var positions: [ResumePlace.Name: HistoryPosition] = [:]
-        /// How many values behind the position are recorded already.
+        /// The number of values after the position that are recorded already.
         var recordedCounts: [ResumePlace.Name: UInt64] = [:]
         var hasWarned = false
     }
@@ -34,14 +34,14 @@ final class ResumedRecording: Sendable {
         try await Blocking.run { try ResumedRecording(file, options, console) }
     }
 
-    /// It waits for the disk.
+    /// Blocks.
     private init(_ file: String, _ options: StateOptions, _ console: Console) throws {
         let (folder, name) = Self.split(file)
         places = try ResumeFile("record-\(String(folder.utf8.fnv1a, radix: 16))", folder: folder, options)
         path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
         self.console = console
         var state = State()
-        // One recording may have places of several moments: an element without new values keeps its earlier one.
+        // The places of one recording may have different times: an element without new values keeps its earlier place.
         var tails: [ResumePlace.Recording: [UInt16: Int]] = [:]
         for place in try places.read() {
             guard let position = place.historyPosition, let recording = place.recording, let channel = place.channel
@@ -68,7 +68,7 @@ final class ResumedRecording: Sendable {
         return (real.map { String(cString: $0) } ?? folder, name)
     }
 
-    /// Where the values of an element begin.
+    /// The position at which the history of an element begins.
     func beginning(of element: ElementDefinition, _ key: ServiceKey) -> HistoryBeginning {
         state.withLock { $0.positions[ResumePlace.Name(key: key, element: element.name)] }
             .map { .position($0) } ?? .oldest
@@ -89,7 +89,7 @@ final class ResumedRecording: Sendable {
                 return count == 0 ? event : nil
             case .gap(let gap):
                 guard count > 0 else { return event }
-                // The recorded values are the first of the missing ones, unless the history is another one.
+                // The recorded values are the first of the missing ones, unless the history was replaced.
                 let missing = gap.count ?? .max
                 state.recordedCounts[name] = missing >= count ? nil : count - missing
                 guard let all = gap.count else { return event }
@@ -99,7 +99,7 @@ final class ResumedRecording: Sendable {
         }
     }
 
-    /// Saves the positions of the recorded values. It blocks.
+    /// Saves the positions of the recorded values. Blocks.
     func keep(_ positions: RecordedPositions) {
         let recording = ResumePlace.Recording(file: path, start: positions.start, byteCount: positions.byteCount)
         let new = positions.positions.map { end in

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Synchronization
 
-/// How much a command prints that could print without end.
+/// The limits of a command that could print without end.
 struct AmountOptions: ParsableArguments {
     @Option(name: [.customShort("n"), .long], help: ArgumentHelp("End after printing that many.", valueName: "n"))
     var count: Int?
@@ -26,7 +26,7 @@ struct AmountOptions: ParsableArguments {
     }
 }
 
-/// How many are still to come, counted down from any thread.
+/// The number of values that are still expected. Any thread may count it down.
 final class Countdown: Sendable {
     private let count: Atomic<Int>
 
@@ -34,7 +34,7 @@ final class Countdown: Sendable {
 
     var value: Int { count.load(ordering: .relaxed) }
 
-    /// Counts one, and returns what is left; below 0 once more than expected have come.
+    /// Counts one, and returns the rest, which is below 0 once more than expected have arrived.
     func decrement() -> Int { count.subtract(1, ordering: .relaxed).newValue }
 }
 

@@ -7,21 +7,21 @@ enum Interruption {
     /// something to clean up even before that.
     static func trap() async { await EndRequest.shared.trapSignals { StandardStreams.shared.hurry() } }
 
-    /// What a command does, which decides what an interruption means for it.
+    /// The kind of a command's work, which decides the effect of an interruption.
     enum Work: Sendable {
-        /// It runs until it is told to end.
+        /// Runs until it is interrupted.
         case endless
-        /// It prints a number of values and then ends by itself.
+        /// Prints a number of values and then ends by itself.
         case counted
-        /// It does one thing, even if the reader of standard output has gone.
+        /// Does one thing, even if the reader of standard output has gone.
         case task
     }
 
-    /// Runs `body`; when the program is told to end, cancels it and waits for it.
+    /// Runs `body`. If the program is interrupted, cancels it and waits for it.
     ///
     /// If that takes too long for the user, a second signal ends the program at once.
-    /// - Throws: ``Interrupted`` if a signal ended work that would have ended by itself; otherwise what `body` throws,
-    ///   unless that only says that it was cancelled.
+    /// - Throws: ``Interrupted`` if a signal ended work that would have ended by itself; otherwise the error of `body`,
+    ///   unless it is only a cancellation.
     static func run(
         _ console: Console, _ work: Work = .endless, _ body: @escaping @Sendable () async throws -> Void
     ) async throws {

@@ -8,7 +8,7 @@ import ArgumentParser
 protocol ReportingCommand: AsyncParsableCommand {
     var output: OutputOptions { get }
 
-    /// Does the command's work. What it throws is reported.
+    /// Does the command's work. Its errors are reported.
     func perform(_ console: Console) async throws
 }
 

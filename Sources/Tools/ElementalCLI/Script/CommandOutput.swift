@@ -1,19 +1,19 @@
 import Support
 
-/// What a command writes to its standard error, as lines to show: of a command that floods only so many bytes a minute.
+/// Cuts the standard error of a command into lines to show, up to ``maximumByteCount`` bytes a minute.
 struct CommandErrors {
-    /// The most bytes of a line. The rest is left out.
+    /// The maximum length of a line in bytes. The rest is left out.
     static let maximumLineLength = 1024
-    /// The most bytes that are shown in a minute.
+    /// The maximum number of bytes that are shown in a minute.
     static let maximumByteCount = 4096
-    /// What a line costs besides its text.
+    /// The bytes that each line counts in addition to its text.
     private static let lineCost = 32
     private static let period = Duration.seconds(60)
 
-    /// The beginning of a line whose end has not come.
+    /// The beginning of a line whose end has not arrived.
     private var line: [UInt8] = []
     private var start: ContinuousClock.Instant?
-    /// How many bytes have been shown since then, and how many left out.
+    /// The numbers of bytes that were shown and left out since `start`.
     private var shownCount = 0
     private var omittedCount = 0
 
@@ -40,7 +40,7 @@ struct CommandErrors {
         return lines
     }
 
-    /// The lines that are left to show when the command has ended.
+    /// Returns the lines that are left to show when the command has ended.
     mutating func finish() -> [String] { takeLine() + takeOmitted() }
 
     private mutating func takeLine() -> [String] {
@@ -57,17 +57,18 @@ struct CommandErrors {
     }
 }
 
-/// The lines of a stream of bytes; of those that come at once the newest, so that a command that floods costs little.
+/// Cuts a stream of bytes into lines. Of many lines at once it keeps only the newest, so that a command that floods
+/// costs little.
 struct NewestLines {
-    /// The most lines that are taken from one piece. A pipe has at most 64 KiB at a time.
+    /// The maximum number of lines that are taken from one piece. A pipe has at most 64 KiB at a time.
     static let mostAtOnce = 64
-    /// A piece of so many bytes means that more is waiting.
+    /// A piece of this many bytes means that more is waiting.
     static let mostBytes = CommandProcess.pieceByteCount
 
     private let limit: Int
     private var lines: LineCutter
 
-    /// - Parameter limit: the most bytes of a line.
+    /// - Parameter limit: the maximum length of a line in bytes.
     init(limit: Int) {
         self.limit = limit
         lines = LineCutter(limit: limit)
@@ -91,6 +92,6 @@ struct NewestLines {
         return (complete, count > Self.mostAtOnce || bytes.count >= Self.mostBytes)
     }
 
-    /// At the end of the stream: the last line, if it has no newline.
+    /// Returns the last line at the end of the stream, if it has no newline.
     mutating func last() -> LineCutter.Line? { lines.last() }
 }

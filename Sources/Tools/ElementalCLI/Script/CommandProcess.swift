@@ -3,21 +3,21 @@ import Support
 
 /// A shell command that runs as a child process in a process group of its own.
 ///
-/// Nothing but the command's text is in its command line; values go by its standard input.
+/// Its command line contains only the command's text. Values go to its standard input.
 final class CommandProcess: Sendable {
     enum End: Error, Equatable {
         case exited(Int32)
         case signalled(Int32)
         /// It took too long and was killed.
         case timedOut
-        /// It wrote more than anybody wants and was killed.
+        /// It wrote more than is wanted and was killed.
         case wroteTooMuch
         /// It was killed because its work is no longer wanted.
         case stopped
         /// It could not be started.
         case failed(String)
 
-        /// Why it is a failure; `nil` if it is none.
+        /// Why it failed; `nil` if it did not.
         var failure: String? {
             switch self {
             case .exited(0), .stopped: nil
@@ -34,7 +34,7 @@ final class CommandProcess: Sendable {
     private struct State {
         var pid: pid_t?
         var isStopped = false
-        /// Where its input goes while it runs, if it gets that piece by piece.
+        /// The pipe to its standard input while it runs, if its input stays open.
         var input: Int32?
         var isOver = false
     }
@@ -43,15 +43,16 @@ final class CommandProcess: Sendable {
     private let keepsInput: Bool
     private let state = Locked(State())
 
-    /// How long what is left of a command may keep its output open after the shell has ended.
+    /// How long remaining processes of a command may keep its output open after the shell has ended.
     private static let lingering = Duration.milliseconds(200)
-    /// How often it is looked whether the shell has ended, in milliseconds, where the system does not tell.
+    /// How often to check whether the shell has ended, in milliseconds, if the system does not report it.
     private static let pollTime: Int32 = 20
     /// How long to wait for a command that does not read its input, or has not started.
     private static let writingPause = Duration.milliseconds(5)
-    /// The most bytes of a piece of output.
+    /// The maximum length of a piece of output, in bytes.
     static let pieceByteCount = 16384
-    /// Held from making pipes until the child has its ends: another child that is started in between would inherit them.
+    /// Held from the creation of the pipes until the child has its ends. Another child that starts in between would
+    /// inherit them.
     private static let starting = Lock()
 
     /// - Parameter keepsInput: whether its input stays open for ``write(_:within:)``.
@@ -89,11 +90,11 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// Runs it to its end. It blocks.
+    /// Runs it to its end. Blocks.
     ///
     /// - Parameters:
-    ///   - timeout: how long it may take; `nil` for as long as it likes.
-    ///   - take: gets what it writes to its standard output, piece by piece, and returns whether it wants more.
+    ///   - timeout: how long it may take; `nil` for no limit.
+    ///   - take: receives its standard output in pieces, and returns whether to continue.
     func run(
         input: [UInt8], timeout: Duration?, onError: (UnsafeRawBufferPointer) -> Void,
         _ take: (UnsafeRawBufferPointer) -> Bool
@@ -145,7 +146,7 @@ final class CommandProcess: Sendable {
             ]
             _ = poll(
                 &entries, nfds_t(entries.count), Self.waitingTime(until: deadline, since: endTime, isTold: ending >= 0))
-            // Errors first: they say why it failed.
+            // Standard error first, because it explains a failure.
             if entries[1].revents != 0 { open.errors = Self.read(pipes.errors.read, &buffer) { onError($0) } }
             var wantsMore = true
             if entries[0].revents != 0 { open.output = Self.read(pipes.output.read, &buffer) { wantsMore = take($0) } }
@@ -156,22 +157,22 @@ final class CommandProcess: Sendable {
             if entries[2].revents != 0 {
                 let count = rest.withUnsafeBytes { Descriptor.write(pipes.input.write, $0) }
                 if count >= 0 { rest = rest.dropFirst(count) }
-                // A command need not read what it gets.
+                // A command need not read its input.
                 if rest.isEmpty || (count < 0 && errno != EAGAIN && errno != EINTR) { closeInput() }
             }
         }
     }
 
-    /// How long nothing may happen, in milliseconds; negative for ever.
+    /// The timeout of the next poll in milliseconds; negative for none.
     ///
     /// - Parameters:
     ///   - endTime: when the shell ended; `nil` while it runs.
-    ///   - isTold: whether the system tells when it ends.
+    ///   - isTold: whether the system reports the end of the shell.
     private static func waitingTime(
         until deadline: ContinuousClock.Instant?, since endTime: ContinuousClock.Instant?, isTold: Bool
     ) -> Int32 {
         let limit = [deadline, endTime.map { $0 + lingering }].compactMap { $0 }.min()
-        // Rounded up: the limit is over then.
+        // Rounded up, so that the limit has passed by then.
         let time = limit.map { Int32(clamping: max(0, ($0 - .now).nanoseconds) / 1_000_000 + 1) }
         if endTime == nil, !isTold { return min(time ?? pollTime, pollTime) }
         return time ?? -1
@@ -209,7 +210,8 @@ final class CommandProcess: Sendable {
         try Self.starting.withLock {
             let pipes = try Pipes()
             defer { pipes.childsEnds.forEach(Descriptor.close) }
-            // The watcher is there before the command: nobody would end one that outlives this program meanwhile.
+            // The watcher must exist before the command. Otherwise the command would go on if this program is killed in
+            // between.
             let watcher = CommandWatcher.shared
             do {
                 let pid = try state.withLock { state in
@@ -251,12 +253,12 @@ final class CommandProcess: Sendable {
         let closesOthers = POSIX_SPAWN_CLOEXEC_DEFAULT
         #else
         let closesOthers: Int32 = 0
-        // What is opened meanwhile gets the lowest free numbers, some beyond the last. To close one that is not open is no
-        // error. (Swift does not see posix_spawn_file_actions_addclosefrom_np.)
+        // Descriptors that are opened meanwhile get the lowest free numbers, some above the last. Closing one that is
+        // not open is not an error. (Swift does not see posix_spawn_file_actions_addclosefrom_np.)
         let last = FileContent.names(in: "/proc/self/fd").compactMap { Int32($0) }.max() ?? 255
         for descriptor in 3...max(3, last) + 64 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         #endif
-        // The signals that this program ignores or handles are the child's own affair.
+        // The child starts with the default actions of all signals, even those that this program ignores or handles.
         var signals = sigset_t()
         sigfillset(&signals)
         posix_spawnattr_setsigdefault(&attributes, &signals)
@@ -273,7 +275,7 @@ final class CommandProcess: Sendable {
         return pid
     }
 
-    /// The child's status once it has ended. From then on its number may be another process's.
+    /// The child's status once it has ended. From then on another process may have its number.
     private func reap(_ pid: pid_t) -> Int32? {
         state.withLock { state in
             var status: Int32 = 0
@@ -283,13 +285,13 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// Whether it has ended. Its number stays its own, and its group's, until ``reap(_:)``.
+    /// Whether it has ended. It and its group keep their number until ``reap(_:)``.
     private func hasEnded(_ pid: pid_t) -> Bool {
         var information = siginfo_t()
         return waitid(P_PID, id_t(pid), &information, WEXITED | WNOHANG | WNOWAIT) == 0 && information.si_signo != 0
     }
 
-    /// Ends what is left of it and of what it has started, which is not to keep anything, and returns its status.
+    /// Kills the remaining processes of the command, so that they keep nothing open, and returns its status.
     private func finish(_ pid: pid_t) -> Int32 {
         kill(-pid, SIGKILL)
         CommandWatcher.shared.remove(pid)

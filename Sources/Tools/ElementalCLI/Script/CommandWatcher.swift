@@ -3,13 +3,13 @@ import Support
 /// Ends the commands if this program is killed: a shell that waits for the end of a pipe whose other end only this program
 /// holds.
 ///
-/// A command that writes nothing would not notice. (`PR_SET_PDEATHSIG` counts from the thread that started it, and threads
-/// of a pool end.)
+/// Without this, a command that writes nothing would go on. (`PR_SET_PDEATHSIG` depends on the thread that started the
+/// command, and threads of a pool end.)
 final class CommandWatcher: Sendable {
     static let shared = CommandWatcher()
 
-    /// Of the numbers of process groups, `+` adds one and `-` removes it. What ends this program may be meant for its
-    /// whole session.
+    /// The shell reads lines with the numbers of process groups: `+` adds one and `-` removes it. It ignores the
+    /// signals that end this program, because they may be meant for the whole session.
     private static let text = """
         trap '' HUP INT TERM
         while read -r sign group; do
@@ -21,7 +21,7 @@ final class CommandWatcher: Sendable {
         for group in $groups; do kill -s KILL -- "-$group"; done
         """
 
-    /// The end of the pipe; -1 if there is no watcher, since the system is short of processes or descriptors.
+    /// The end of the pipe; -1 if there is no watcher, because the system is short of processes or descriptors.
     private let pipe: Int32
 
     private init() {
@@ -29,7 +29,7 @@ final class CommandWatcher: Sendable {
             pipe = -1
             return
         }
-        // Nobody waits for a watcher that is stopped.
+        // Writing must not wait for a watcher that is stopped.
         _ = fcntl(ends.write, F_SETFL, O_NONBLOCK)
         let nowhere = Descriptor.open("/dev/null", O_WRONLY | O_CLOEXEC)
         _ = try? CommandProcess.spawn(Self.text, [ends.read, nowhere, nowhere])

@@ -2,8 +2,7 @@ import ArgumentParser
 import Elemental
 import Support
 
-/// A file of elements, each with commands that give its readings or take its values: a device for which nobody has to
-/// write a program.
+/// A file of elements, each with commands that give its readings or take its values. It describes a device without a program.
 ///
 /// ```text
 /// # A line that is not indented is an element, as --element takes it.
@@ -15,15 +14,15 @@ import Support
 ///     follow: journalctl -f -n 0 -o cat
 /// ```
 struct ElementScript: Sendable, Equatable {
-    /// What a command is for, by its word in the file.
+    /// The purpose of a command, by its word in the file.
     enum Purpose: String, CaseIterable, Sendable {
-        /// Its output is a reading; it is run again after so many seconds.
+        /// Its output is a reading. It runs again after an interval.
         case read
-        /// Each line of its output is a reading; it runs on.
+        /// Each line of its output is a reading. It keeps running.
         case follow
-        /// It gets on its standard input what a client sets.
+        /// It receives a value that a client sets on its standard input.
         case write
-        /// It gets each value that a client sets as a line on its standard input, and runs on.
+        /// It receives each value that a client sets as a line on its standard input. It keeps running.
         case sink
 
         var takesValues: Bool { self == .write || self == .sink }
@@ -31,7 +30,7 @@ struct ElementScript: Sendable, Equatable {
 
     struct Command: Sendable, Equatable {
         let purpose: Purpose
-        /// Of a command that reads: how many seconds later it is run again.
+        /// The interval of a command that reads, in seconds.
         var seconds = 0.0
         /// For `/bin/sh -c`.
         let text: String
@@ -46,7 +45,7 @@ struct ElementScript: Sendable, Equatable {
 
     let entries: [Entry]
 
-    /// Readings more often than that are for a program of its own.
+    /// The minimum interval in seconds. More frequent readings need a program of their own.
     private static let leastInterval = 0.05
 
     init(parsing text: String) throws(ValidationError) {

@@ -1,10 +1,10 @@
 @preconcurrency import Dispatch
 import Support
 
-/// SIGUSR1, and SIGHUP of a daemon, tell this program to read its files again. With a terminal SIGHUP says that the terminal
-/// is closed, and ends it.
+/// SIGUSR1, and SIGHUP of a daemon, make this program read its files again. If the program has a terminal, SIGHUP means
+/// that the terminal is closed, and ends the program.
 final class ReloadSignal: Sendable {
-    /// An element for each signal; several that come before the first is taken are one.
+    /// An element for each signal. Signals that arrive before the first is taken count as one.
     let signals: AsyncStream<Void>
     private let sources: [any DispatchSourceSignal]
 

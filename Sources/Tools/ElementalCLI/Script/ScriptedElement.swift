@@ -5,9 +5,9 @@ import Support
 struct ScriptedElement: Sendable {
     /// How long a command that reads or writes may take.
     private static let timeout = Duration.seconds(10)
-    /// The most bytes of a reading. What a command writes beyond that is dropped.
+    /// The maximum length of a reading in bytes. A command with a longer reading fails.
     private static let longestReading = 1 << 20
-    /// So many failures one after the other make a reading stale.
+    /// The number of consecutive failures after which a reading is stale.
     private static let failuresUntilStale = 3
     /// How long a command that floods waits before more is read.
     private static let floodPause = Duration.milliseconds(20)
@@ -16,9 +16,9 @@ struct ScriptedElement: Sendable {
     let service: ElementalService
     let values: SetValues
     let console: Console
-    /// What the commands, by their words, have written to their standard error.
+    /// The standard error of the commands, by their words.
     private let errors = Locked<[String: CommandErrors]>([:])
-    /// Why a command failed last, which is told once.
+    /// The last failure of each command, which is reported once.
     private let told = Locked<[String: String]>([:])
 
     func run(_ command: ElementScript.Command) async {
@@ -85,7 +85,7 @@ struct ScriptedElement: Sendable {
             }
             report(end, command)
             if end == .stopped {
-                // The next command, perhaps another one, gets it.
+                // The next command receives the value, which may be another command.
                 values.putBack(offer, of: element)
             } else if let failure = end.failure {
                 offer.refuse("its command failed: \(failure)")
@@ -123,9 +123,9 @@ struct ScriptedElement: Sendable {
         }
     }
 
-    /// Writes the element's value to a command, and then each that a client sets.
+    /// Writes the element's value to a command, and then each value that a client sets.
     ///
-    /// - Returns: a value of which perhaps a part was written: the command is to be started again.
+    /// - Returns: a value that may have been written in part, so that the command has to be started again.
     private func feed(_ process: CommandProcess) async -> SetValues.Offer? {
         if let value = service.value(of: element), await !process.write(line(value), within: Self.timeout) {
             return nil
@@ -146,7 +146,7 @@ struct ScriptedElement: Sendable {
     /// A value as the line that a command reads.
     private func line(_ value: ElementValue) -> [UInt8] { Array((element.text(of: value) + "\n").utf8) }
 
-    /// Makes what a command has written the element's value.
+    /// Parses the output of a command and sets the element to it.
     private func take(_ output: [UInt8]) throws {
         let value: ElementValue
         if element.type == .data {
@@ -188,13 +188,13 @@ struct ScriptedElement: Sendable {
         for line in lines { console.offer(.commandError(element.name, word, line)) }
     }
 
-    /// Lets a command that floods wait: what it writes stays in the pipe. Only on the command's own thread.
+    /// Slows down a command that floods: its output stays in the pipe. Call this only on the command's own thread.
     private static func pause() {
         var time = timespec(tv_sec: 0, tv_nsec: Int(floodPause.nanoseconds))
         nanosleep(&time, nil)
     }
 
-    /// Tells once that a command fails, and once that it works again; returns why it fails.
+    /// Reports once that a command fails, and once that it works again. Returns the reason of a failure.
     @discardableResult
     private func report(
         _ end: CommandProcess.End, _ command: ElementScript.Command, _ body: () throws -> Void = {}

@@ -1,17 +1,17 @@
 import Elemental
 import Support
 
-/// The values that clients have set and no command has taken yet, one for each element. They outlive the commands, which are
-/// started anew when their file is read again.
+/// The values that clients have set and no command has taken yet, one for each element. They outlive the commands,
+/// which are restarted when their file is read again.
 final class SetValues: Sendable {
     struct Offer: Sendable {
         let value: ElementValue
         fileprivate let outcome = Outcome<ValueRefusal?>()
 
-        /// A command has taken it, and it becomes the element's value.
+        /// Accepts the value, which becomes the element's value.
         func accept() { outcome.resolve(nil) }
 
-        /// It goes back to what it was, and the client is told why.
+        /// Refuses the value. The element keeps its previous value, and the client receives the reason.
         func refuse(_ reason: String) { outcome.resolve(ValueRefusal(reason)) }
     }
 
@@ -23,13 +23,13 @@ final class SetValues: Sendable {
     private let state = Locked(State())
     private let latches: [Int8: Latch]
 
-    /// Takes what the clients of a service set. It becomes the element's value once a command has taken it, and at once where
-    /// there is none.
+    /// Handles the values that the clients of a service set. A value becomes the element's value once a command has
+    /// accepted it, or at once if no command takes values.
     init(of service: ElementalService, as script: ElementScript) {
         let taking = script.entries.filter(\.takesValues)
         let ids = Set(taking.map(\.spec.definition.id))
         latches = Dictionary(uniqueKeysWithValues: ids.map { ($0, Latch()) })
-        // The service has the handlers for as long as it exists.
+        // The service keeps the handlers for its whole lifetime.
         for entry in taking {
             let takesBytes = entry.commands.contains { $0.purpose == .write }
             let element = entry.spec.definition
@@ -40,7 +40,7 @@ final class SetValues: Sendable {
         }
         service.onAnyValue { [weak service] element, value, _ in
             guard !ids.contains(element.id), element.access.contains(.read) else { return }
-            // It has passed the checks that the service makes of what it sends.
+            // The value has passed the checks that the service makes when it sends.
             _ = try? service?.send(value, to: element)
         }
     }
@@ -59,7 +59,7 @@ final class SetValues: Sendable {
         return await offer.outcome.value() ?? nil
     }
 
-    /// A value that a command did not get to the end with. The service offers one at a time.
+    /// Puts back a value that a command has not finished. The service offers one at a time.
     func putBack(_ offer: Offer, of element: ElementDefinition) {
         state.withLock { state in
             if state.isOver { offer.refuse("the service ends") } else { state.offers[element.id] = offer }
@@ -67,7 +67,7 @@ final class SetValues: Sendable {
         latches[element.id]?.open()
     }
 
-    /// The next value of an element; `nil` if the task was cancelled.
+    /// Waits for the next value of an element; `nil` if the task was cancelled.
     func next(of element: ElementDefinition) async -> Offer? {
         while let latch = latches[element.id], await latch.wait(), !Task.isCancelled {
             latch.close()
@@ -76,7 +76,7 @@ final class SetValues: Sendable {
         return nil
     }
 
-    /// Refuses what is left: no commands run any more.
+    /// Refuses the remaining values, because no command runs any more.
     func finish() {
         let offers = state.withLock { state in
             state.isOver = true
@@ -87,6 +87,6 @@ final class SetValues: Sendable {
 }
 
 extension UInt8 {
-    /// Whether programs take it for the end of a line, or of a text.
+    /// Whether programs treat it as the end of a line or a text.
     fileprivate var endsLine: Bool { self == 0x0A || self == 0x0D || self == 0 }
 }

@@ -135,18 +135,18 @@ struct SerialCommand: ReportingCommand {
     }
 }
 
-/// A serial device that a board may be behind.
+/// A serial device to which a board may be connected.
 struct SerialCandidate: Hashable {
-    /// Where udev puts a link to each serial device, with a name that it has at every port.
+    /// The folder of udev's links to serial devices. The name of a link stays the same at every port.
     static let directory = "/dev/serial/by-id"
 
     /// The path of the link, for `--serial`.
     let path: String
-    /// The device, which has another name at another port.
+    /// The device, whose name depends on the port.
     let device: String
     let isUsable: Bool
 
-    /// Lists the devices. It may block.
+    /// Lists the devices. May block.
     static func all(in directory: String = directory) -> [SerialCandidate] {
         FileContent.names(in: directory).sorted().map { name in
             let path = directory + "/" + name

@@ -3,7 +3,7 @@ import SerialLines
 import Support
 
 extension ConsoleEvent where Self == Notice {
-    /// A serial line, or what stands for one, has changed.
+    /// A serial line, or a socket or pseudo-terminal in its place, has changed.
     static func line(_ event: LineEvent, of line: String? = nil) -> Notice {
         func notice(
             _ state: String, _ text: String, line: String? = line, because message: String? = nil,

@@ -52,7 +52,7 @@ extension ConsoleEvent where Self == Notice {
         Notice("historyAvailable", [("service", .string(service))], "'\(service)' keeps values in files again")
     }
 
-    /// A socket that a program listens on at a port was closed or cannot be opened again, or is open again.
+    /// A listening socket was closed, cannot be opened again, or is open again.
     static func port(_ port: Int, _ event: KeptChannel.Event) -> Notice {
         let members: JSONText.Members = [("port", .integer(port))]
         return switch event {
@@ -65,7 +65,7 @@ extension ConsoleEvent where Self == Notice {
         }
     }
 
-    /// - Parameter fingerprint: the identity that it has proven; `nil` for a client that is not paired.
+    /// - Parameter fingerprint: the client's proven identity; `nil` for a client that is not paired.
     static func clientConnected(
         _ service: String, client: String, address: String, role: Role, fingerprint: Fingerprint?
     ) -> Notice {
@@ -100,7 +100,7 @@ struct ClientValueEvent: ConsoleEvent {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// A pairing window is open, and this is what the client enters. It gets that role at the most.
+    /// A pairing window is open. The user enters the secret at the client, which gets at most this role.
     static func pairingOpened(
         _ service: String, _ secret: PairingSecret, for time: Duration, role: Role, command: String,
         isResult: Bool = false
@@ -118,7 +118,7 @@ extension ConsoleEvent where Self == Notice {
             "and then the \(what): \(secret.text)")
     }
 
-    /// An admin opened the pairing window, and shows there what the client enters.
+    /// An admin has opened the pairing window. The admin's program shows the code.
     static func pairingOpenedByAdmin(_ service: String) -> Notice {
         Notice(
             "pairing", [("service", .string(service)), ("code", .null), ("seconds", .null), ("role", .null)],
@@ -132,7 +132,7 @@ extension ConsoleEvent where Self == Notice {
             "no more clients can be paired with \(service); to pair another, type here: \(command)")
     }
 
-    /// A client gave the right code and could not be stored.
+    /// A client gave the right code but could not be stored.
     static func pairingFailed(_ service: String, client: String, _ error: ElementalError) -> Notice {
         Notice(
             "pairingFailed", [("service", .string(service)), ("client", .string(client))] + JSONText.members(error),

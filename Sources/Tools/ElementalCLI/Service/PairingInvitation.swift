@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// Says how clients are paired with a service of this process, and lets the first one pair.
+/// Prints how clients are paired with a service of this process, and lets the first one pair.
 struct PairingInvitation: Sendable {
     let service: ElementalService
     let security: HostSecurity
@@ -10,8 +10,8 @@ struct PairingInvitation: Sendable {
     var name: String?
     var isExtended = false
 
-    /// The service listens and has a name: says once how clients are paired, or opens the window if this start is the one
-    /// that made the identity, and a person or a program can read the code.
+    /// Invites clients once, when the service listens and has a name. If this start created the identity, and a user or
+    /// a program can read the code, it opens the pairing window. Otherwise it prints how to open the window.
     mutating func extend(as name: String?) async {
         self.name = name
         guard !isExtended else { return }
@@ -19,7 +19,7 @@ struct PairingInvitation: Sendable {
         switch security.invitation {
         case .none: return
         case .window where console.mayShowCodes(isResult: false):
-            // It may have been stopped meanwhile.
+            // The service may have been stopped meanwhile.
             try? service.openPairing()
         case .window, .advice:
             await console.talk(
@@ -50,6 +50,6 @@ struct PairingInvitation: Sendable {
 
     private var port: Int { service.port ?? service.configuration.port }
 
-    /// Where this host reaches a service that is not published.
+    /// The address at which this host reaches a service that is not published.
     private var host: String { service.configuration.address ?? "127.0.0.1" }
 }

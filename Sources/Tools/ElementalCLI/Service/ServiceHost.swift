@@ -1,13 +1,14 @@
 import Elemental
 import Support
 
-/// Runs a service of this process and reports what happens to it and what devices send.
+/// Runs a service of this process, and reports its events and the values that devices send.
 struct ServiceHost: Sendable {
-    /// How many devices and events may wait to be reported while nobody reads: more than come when as many devices as
-    /// `elemental bench serve` allows disconnect at once. A waiting device costs some KiB.
+    /// The maximum number of devices and events that wait to be reported while the output is not read. It is larger
+    /// than the number of events when all devices that `elemental bench serve` allows disconnect at once. A waiting
+    /// device costs some KiB.
     private static let maximumItemCount = 32_768
-    /// How many devices that have gone may have values that wait to be reported. While there are more, the values of those
-    /// that come are omitted: each has a stream, which holds megabytes.
+    /// The maximum number of disconnected devices whose values wait to be reported. Above it, the values of new devices
+    /// are omitted: each device has a stream, which holds megabytes.
     private static let maximumGoneCount = 64
 
     private let service: ElementalService
@@ -17,14 +18,14 @@ struct ServiceHost: Sendable {
     private let showsValues: Bool
     private let reportedCount = Locked(0)
 
-    /// What the service's event loop hands over to be reported.
+    /// An item that the service's event loop queues to be reported.
     private enum Item: Sendable {
         case event(ServiceEvent)
         case device(ElementalDevice, Client.Values?)
     }
 
     /// - Parameters:
-    ///   - security: how the service, whose configuration has it, admits clients.
+    ///   - security: how the service admits clients; its configuration contains the same.
     ///   - relaysValues: whether a value that a device sends becomes the element's value and goes to all devices.
     ///   - showsValues: whether to report what devices send.
     init(
@@ -38,7 +39,7 @@ struct ServiceHost: Sendable {
         self.showsValues = showsValues
     }
 
-    /// Starts the service, runs `body` until it ends or the program is told to end, and stops the service.
+    /// Starts the service, runs `body` until it ends or the program is interrupted, and stops the service.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         await Interruption.trap()
         let (items, item) = AsyncStream.makeStream(
@@ -77,7 +78,7 @@ struct ServiceHost: Sendable {
         }
     }
 
-    /// Whether the values of a device that has come may be reported, which they then are.
+    /// Returns whether the values of a new device may be reported. If so, the device is counted.
     private func mayReport() -> Bool {
         let limit = service.devices.count + Self.maximumGoneCount
         let isShown = reportedCount.withLock { count in
@@ -105,7 +106,7 @@ struct ServiceHost: Sendable {
     /// Reports everything in order; a device's disconnection after its last value.
     private func report(_ items: AsyncStream<Item>) async {
         var invitation = PairingInvitation(service: service, security: security, console: console)
-        // Of the devices that were reported, and whose values are not shown.
+        // The names of the reported devices whose values are not shown.
         var names: [ElementalDevice: String] = [:]
         await withDiscardingTaskGroup { group in
             for await item in items {
@@ -130,7 +131,8 @@ struct ServiceHost: Sendable {
                         await console.emit(.clientDisconnected(service.service, client: name, reason))
                     }
                 case .event(.deviceDisconnected(let device, let reason)):
-                    // With values it is reported behind the last of them. A task that waits for it would take 3 KiB.
+                    // For a device with values, its task reports this after the last value. Such a task for each other
+                    // device would take 3 KiB.
                     guard let name = names.removeValue(forKey: device) else { continue }
                     await console.emit(.clientDisconnected(service.service, client: name, reason))
                 case .event(.listening(let port)):
@@ -154,7 +156,7 @@ struct ServiceHost: Sendable {
                 case .event(.historyAvailable):
                     await console.emit(.historyAvailable(service.service))
                 case .event(.stopped): return
-                // A failure ends the command, which says it.
+                // A failure ends the command, which reports it.
                 case .event(.deviceConnected), .event(.failed): break
                 }
             }

@@ -8,7 +8,7 @@ struct ServiceOptions: ParsableArguments {
     @Option(help: "The service's port; 0 lets the system choose.")
     var port = 0
 
-    /// No ``LimitOptions``: groups within groups take the parser long.
+    /// Not ``LimitOptions``, because groups within groups slow the parser down.
     @Option(name: .customLong("max-value"), help: LimitOptions.help)
     private var maximumValueByteCount = DeviceLimits().maximumValueByteCount
 
@@ -19,10 +19,9 @@ struct ServiceOptions: ParsableArguments {
         try LimitOptions.check(maximumValueByteCount)
     }
 
-    /// Checks what the service would be published with, by the framework's rules. They hold also for a service that only
-    /// listens.
+    /// Checks the service's names and TXT record by the framework's rules, which also apply to a service that only listens.
     func check(service: String, txt: [String: String] = [:]) throws {
-        // Without --name it is the host's name that counts, which is not the user's mistake.
+        // Without --name, the host's name is used. It is not checked, because a wrong one is not the user's mistake.
         let service = ElementalService(
             service, displayName: name ?? service, elements: [], configuration: ServiceConfiguration(txt: txt))
         try checked { try service.checkNames() }
@@ -36,7 +35,7 @@ struct ServiceOptions: ParsableArguments {
     }
 }
 
-/// The options of the commands that publish services: as what, where, and who may control them.
+/// The options of the commands that publish services: names, addresses and security.
 struct HostingOptions: ParsableArguments {
     @OptionGroup var service: ServiceOptions
 
@@ -54,7 +53,7 @@ struct HostingOptions: ParsableArguments {
             "--address takes an address of this machine, such as 127.0.0.1, not '\(address.excerpt)'")
     }
 
-    /// Applies the options to a service's configuration, and says who may control the service.
+    /// Applies the options to a service's configuration, and prints who may control the service.
     func apply(
         to configuration: inout ServiceConfiguration, of name: String, _ output: OutputOptions, _ console: Console
     ) async throws -> HostSecurity {

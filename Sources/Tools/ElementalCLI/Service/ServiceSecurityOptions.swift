@@ -6,7 +6,7 @@ import Support
 
 extension SecurityPolicy: ExpressibleByArgument {}
 
-/// Who may control what a command serves, and as whom it serves.
+/// Who may control the services of a command, and the identity of those services.
 struct ServiceSecurityOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -24,12 +24,12 @@ struct ServiceSecurityOptions: ParsableArguments {
 
     private static let maximumNameCount = 5
 
-    /// Reads identity and trust if the policy needs them, and says what was not said: what the default is, and whom an
-    /// open service leaves out.
+    /// Reads identity and trust if the policy needs them. Prints the policy if it is the default, and the paired
+    /// clients that an open service excludes.
     ///
     /// - Parameters:
     ///   - address: where it listens; `nil` for all addresses.
-    ///   - isQuiet: whether there is nobody to say it to.
+    ///   - isQuiet: whether to print nothing.
     func prepare(
         _ service: String, listeningOn address: String?, isQuiet: Bool = false, _ console: Console
     ) async throws -> HostSecurity {
@@ -65,8 +65,8 @@ struct ServiceSecurityOptions: ParsableArguments {
         return try await security.inviting(to: service)
     }
 
-    /// Paired clients connect encrypted or not at all, and an open service encrypts nothing. It needs no store: one that
-    /// cannot be read is no reason not to start.
+    /// Paired clients connect only with encryption, and an open service does not encrypt. A store that cannot be read
+    /// is ignored, because an open service does not need it.
     private func warnOfPairedClients(_ service: String, _ console: Console) async {
         guard let state = try? await state.openExisting(),
             let peers = try? await Blocking.run({ try state.trust.read() })
@@ -83,13 +83,13 @@ struct ServiceSecurityOptions: ParsableArguments {
 
 /// How a service of this process admits clients.
 struct HostSecurity: Sendable {
-    /// How the first client comes to be paired.
+    /// How the first client is paired.
     enum Invitation: Sendable {
-        /// Somebody is paired already, or nobody has to be.
+        /// A client is paired already, or none has to be.
         case none
         /// A pairing window opens by itself.
         case window
-        /// It is said how to open one.
+        /// The command prints how to open one.
         case advice
     }
 
@@ -97,10 +97,10 @@ struct HostSecurity: Sendable {
     var invitation = Invitation.none
     /// The state directory, if the user named one.
     var state: String?
-    /// Who is paired; `nil` if nobody has to be.
+    /// The paired clients; `nil` if clients do not have to be paired.
     fileprivate var trust: FileTrustStore?
 
-    /// The same for a service: without an invitation if somebody is paired with it.
+    /// Returns the security of a service, without an invitation if a client is already paired with it.
     func inviting(to service: String) async throws -> HostSecurity {
         guard let trust, case .advice = invitation else { return self }
         var security = self

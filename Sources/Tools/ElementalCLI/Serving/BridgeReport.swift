@@ -2,9 +2,9 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Tells what becomes of values on a bridge, and which services let it set nothing.
+/// Reports the outcome of values on a bridge, and the services that let it set nothing.
 struct BridgeReport: Sendable {
-    /// An element and the direction in which its values are dropped: told once, since a flood would fill the screen.
+    /// An element and the direction in which its values are dropped. Reported once, because a flood would fill the screen.
     private struct Dropping: Hashable {
         let key: ServiceKey
         let id: Int8
@@ -19,7 +19,7 @@ struct BridgeReport: Sendable {
     let setsElements: Bool
     private let told = Locked((droppings: Set<Dropping>(), services: Set<ServiceKey>()))
 
-    /// Notes what became of a value. It does not wait.
+    /// Reports the outcome of a value. Does not wait.
     func note(_ value: BridgedValue) {
         switch value.outcome {
         case .passed: if !prints { return }
@@ -33,7 +33,7 @@ struct BridgeReport: Sendable {
         console.offer(BridgedValueEvent(value: value))
     }
 
-    /// From now on says once of a service that lets the bridge set nothing, though it should, what to do.
+    /// From now on, reports each service once that does not let the bridge set elements although it should, with advice.
     func follow(_ followed: FollowedServices) {
         guard setsElements else { return }
         followed.follower.onEvent { event in

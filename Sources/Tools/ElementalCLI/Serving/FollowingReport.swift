@@ -2,8 +2,8 @@ import Elemental
 import ElementalFollowing
 import Support
 
-/// Tells the user when services come, go and refuse, and when they cannot be found, once for each change: a service that
-/// stays away is not told again.
+/// Reports when services come, go and refuse, and when they cannot be found. Each change is reported once: a service
+/// that stays away is not reported again.
 struct FollowingReport: Sendable {
     private struct Told {
         var states: [ServiceKey: String] = [:]
@@ -15,7 +15,7 @@ struct FollowingReport: Sendable {
     let followed: FollowedServices
     private let told = Locked(Told())
 
-    /// Notes an event of the follower. It does not wait.
+    /// Reports an event of the follower. Does not wait.
     func note(_ event: FollowerEvent) {
         switch event {
         case .state(let key, let state): note(state, of: key)
@@ -37,7 +37,7 @@ struct FollowingReport: Sendable {
         switch state {
         case .connecting: break
         case .connected: tell(key, "connected")
-        // What a service is away for may change with each attempt.
+        // A new reason is not reported, because it may change with each attempt.
         case .away(let problem, let delay): tell(key, "away", problem, delay)
         case .refused(let problem): tell(key, "refused", problem, news: problem.code)
         case .gone:
@@ -63,7 +63,7 @@ struct FollowingReport: Sendable {
 }
 
 extension ConsoleEvent where Self == Notice {
-    /// - Parameter reason: why it is not connected, as a code, and `message` for people.
+    /// - Parameter reason: the code of the reason why it is not connected; `message` is its text.
     static func serviceState(
         _ key: ServiceKey, _ state: String, _ reason: String? = nil, _ message: String? = nil, _ delay: Duration? = nil
     ) -> Notice {
@@ -74,7 +74,7 @@ extension ConsoleEvent where Self == Notice {
             "\(key) is \(state)" + (message.map { ": \($0)" } ?? ""))
     }
 
-    /// Services cannot be looked for. It is tried again and again, which is not told.
+    /// Services cannot be found. Further attempts are not reported.
     static func browsingFailed(_ error: ElementalError, _ delay: Duration) -> Notice {
         Notice(
             "browsingFailed", JSONText.members(error) + JSONText.delay(delay),
@@ -101,10 +101,10 @@ extension ConsoleEvent where Self == Notice {
     }
 
     /// - Parameters:
-    ///   - tokenFile: the file with the token that is needed; `nil` if none is needed.
+    ///   - tokenFile: the file with the required token; `nil` if none is required.
     ///   - isTokenHidden: whether the address lacks the token.
-    ///   - fingerprint: the fingerprint of a certificate that is the dashboard's own; `nil` if there is no such one.
-    ///   - note: what there is to know of who may read it; `nil` if nothing.
+    ///   - fingerprint: the fingerprint of the dashboard's own certificate; `nil` if it has none.
+    ///   - note: a warning about who may read the page; `nil` for none.
     static func serving(
         _ url: String, tokenFile: String? = nil, isTokenHidden: Bool = false, fingerprint: String? = nil,
         _ note: String?

@@ -4,7 +4,7 @@ import ElementalSecurity
 import Support
 import WebServer
 
-/// Who reaches what a command serves: `--lan` and `--listen`.
+/// The addresses at which a command serves: `--lan` and `--listen`.
 struct ListeningOptions: ParsableArguments {
     @Flag(help: "Serve the network, not this machine alone.")
     var lan = false
@@ -34,7 +34,7 @@ struct ListeningOptions: ParsableArguments {
     /// Whether only this machine's programs reach it.
     var isLoopback: Bool { address.map { $0 == "localhost" || ComparableHost($0).isLoopback } ?? true }
 
-    /// The options of a web server that listens there, and tells when it no longer does.
+    /// The options of a web server that listens there, and reports when its socket is closed and opened again.
     func webServer(port: Int, _ console: Console) -> WebServerOptions {
         var options = WebServerOptions()
         options.port = port
@@ -45,7 +45,7 @@ struct ListeningOptions: ParsableArguments {
     }
 }
 
-/// What clients of a web server have to know: `--token @FILE`.
+/// The token that clients of a web server have to send: `--token @FILE`.
 struct TokenOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -53,7 +53,7 @@ struct TokenOption: ParsableArguments {
             discussion: "Only a file: other users of this machine can see command lines.", valueName: "@file"))
     var token: String?
 
-    /// The fewest characters of a token. At ten attempts a minute nobody guesses it.
+    /// The minimum length of a token in characters. At ten attempts a minute it cannot be guessed.
     static let minimumLength = 16
     private static let maximumLength = 1024
 

@@ -26,7 +26,7 @@ struct ServicesOptions: ParsableArguments {
 
     var security: ClientSecurityOptions { following.security }
 
-    /// A follower of the services for a program that can be paired while it follows.
+    /// Makes a follower of the services for a program that can be paired while it follows.
     func makeFollower(
         for deputy: Deputy, _ console: Console, _ output: OutputOptions,
         _ change: (inout FollowerOptions) -> Void = { _ in }
@@ -54,7 +54,7 @@ struct FollowingOptions: ParsableArguments {
 
     @OptionGroup var security: ClientSecurityOptions
 
-    /// Less than ``LimitOptions`` has for a service that the user has chosen.
+    /// The default is less than that of ``LimitOptions``, which is for a service that the user has chosen.
     @Option(
         name: .customLong("max-value"),
         help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
@@ -76,12 +76,12 @@ struct FollowingOptions: ParsableArguments {
         }
     }
 
-    /// A follower of services, which does not run yet and whose events are told.
+    /// Makes a follower of services. It does not run yet, and its events are reported.
     ///
     /// - Parameters:
-    ///   - followsAll: whether every service that is found is followed besides them.
-    ///   - deputy: a program with an identity of its own, which is made where there is none; `nil` for the user's.
-    ///   - change: changes the options. The role that it sets counts unless `--role` is given.
+    ///   - followsAll: whether every service that is found is followed besides the targets.
+    ///   - deputy: a program with an identity of its own, which is created if there is none; `nil` for the user's identity.
+    ///   - change: changes the options. The role that it sets is ignored if `--role` is given.
     func makeFollower(
         with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ console: Console,
         _ output: OutputOptions,
@@ -115,17 +115,17 @@ struct FollowingOptions: ParsableArguments {
     }
 }
 
-/// Services that a command follows, and the identity with which it does.
+/// Services that a command follows, and its identity.
 struct FollowedServices: Sendable {
     let follower: Follower
-    /// What was asked for, with the addresses of hosts that the system does not know.
+    /// The requested targets, with addresses in place of hosts that the system does not know.
     let targets: [Target]
     let access: ClientAccess
 }
 
 extension Target {
-    /// The target with the address of a host in `.local` that only Zeroconf knows. One that is not found now remains as it
-    /// is, and is looked up again whenever it is tried.
+    /// The target with the address of a host in `.local` that only Zeroconf knows. A host that is not found now remains
+    /// as it is, and is looked up again at each attempt.
     fileprivate func resolved(_ output: OutputOptions) async -> Target {
         guard case .address(let address) = self,
             let host = try? await LocalHost.address(of: address.host, output)
@@ -158,7 +158,7 @@ extension Target {
     }
 }
 
-/// `ELEMENT=NAME` from the command line: an element and what it is called on the other side.
+/// `ELEMENT=NAME` from the command line: an element and its name on the other side of a bridge.
 struct ElementMapping: Sendable {
     let element: String
     let name: String

@@ -1,11 +1,11 @@
 import ElementalFollowing
 import Support
 
-/// Which targets are connected, and why the others are not.
+/// The connected targets, and the reasons why the others are not connected.
 struct TargetProgress: Sendable {
     private struct State {
         var connected: Set<ServiceKey> = []
-        /// Why services are not connected, as codes of failures.
+        /// The reason codes of the services that are not connected.
         var codes: [ServiceKey: String] = [:]
         var browsingFails = false
     }
@@ -21,7 +21,7 @@ struct TargetProgress: Sendable {
         return targets.filter { target in !connected.contains(where: target.covers) }
     }
 
-    /// Why not all targets are connected, with the code that decides the exit status; `nil` if all are.
+    /// The failure if not all targets are connected, with the code that decides the exit status; `nil` if all are.
     func failure(_ message: (_ missing: String) -> String) -> CommandFailure? {
         let missing = missing
         let codes = state.withLock { state in
@@ -55,7 +55,7 @@ struct TargetProgress: Sendable {
 }
 
 extension FollowedState {
-    /// Why the service is not connected, as a failure's code; `nil` if it is, or is not there.
+    /// The reason code of a service that is not connected; `nil` if it is connected or gone.
     fileprivate var failureCode: String? {
         switch self {
         case .connected, .gone: nil

@@ -24,7 +24,7 @@ struct HubArgument: Sendable {
                 "'\(text.excerpt)' begins like JSON but is not valid; put JSON in single quotes for the shell, and text "
                     + "that begins like this in double quotes within them")
         }
-        // Also JSON except for its size: taking it as text would surprise.
+        // JSON as well, except for its size: taking it as text would be a surprise.
         if let number = Double(text), !number.isFinite, text.utf8.last.map({ (0x30...0x39).contains($0) }) == true {
             throw ValidationError(
                 "the number '\(text.excerpt)' is too large; if you mean text, put it in double quotes")
@@ -34,7 +34,7 @@ struct HubArgument: Sendable {
 }
 
 extension HubValue {
-    /// The value as JSON, with an object's members sorted by name, and data in base64 as hubs have it.
+    /// The value as JSON, with an object's members sorted by name, and data in base64 as in a hub's messages.
     var json: JSONText {
         switch self {
         case .null: .null

@@ -10,7 +10,7 @@ struct HubClient: Sendable {
     private let events: AsyncStream<ConnectionEvent>
     private let console: Console
 
-    /// Connects once `prepare` has set handlers, runs `body` and closes the connection however that ends.
+    /// Connects once `prepare` has set handlers, runs `body` and closes the connection, also after an error.
     static func with(
         _ url: String, _ connection: HubConnection, _ console: Console,
         prepare: (HubConnection) -> Void = { _ in }, _ body: (HubClient) async throws -> Void

@@ -30,7 +30,7 @@ extension ConsoleEvent where Self == Notice {
 
     static func sentCall(_ method: String) -> Notice { Notice("sent", [("method", .string(method))], "sent \(method)") }
 
-    /// - Parameter role: what the service has granted; `nil` if the connection is not encrypted.
+    /// - Parameter role: the role that the service has granted; `nil` if the connection is not encrypted.
     static func bridging(_ key: ServiceKey, to url: String, controls: Bool, _ role: Role?) -> Notice {
         Notice(
             "bridging",

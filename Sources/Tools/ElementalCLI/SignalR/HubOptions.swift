@@ -56,7 +56,7 @@ struct HubOptions: ParsableArguments {
         try checked("\(what): ") { try HubConnection.check(url: url) }
     }
 
-    /// A connection to the hub that has not been started.
+    /// Makes a connection to the hub without starting it.
     func connection(to url: String, _ output: OutputOptions, reconnects: Bool) async throws -> HubConnection {
         var builder = HubConnectionBuilder(url: url).withHubProtocol(encoding.hubProtocol).withLogging(output.logger)
             .withHeaders(Dictionary(headers.map { ($0.name, $0.value) }) { $1 })

@@ -83,7 +83,7 @@ struct SignalRBridgeCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        // What the hub may do there is granted to the bridge, not to the user who runs it.
+        // The rights of the hub are granted to the bridge, not to the user who runs it.
         let deputy = Deputy(name: "signalr-bridge", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
@@ -94,7 +94,7 @@ struct SignalRBridgeCommand: ReportingCommand {
             }
             let values = BridgeReport(console: console, prints: prints, setsElements: control)
             values.follow(followed)
-            // A name that is mapped and that the only service does not have is mistyped.
+            // A mapped name that the only service does not have is a typing mistake.
             let isStrict = services.targets.count == 1 && !services.followsAll
             let bridge = SignalRBridge(options: options, isStrict: isStrict, followed.follower) {
                 [hub, url, output] _ in

@@ -1,7 +1,7 @@
 import Elemental
 import Support
 
-/// Why a command failed: a message for a person, and a code of one word for programs.
+/// Why a command failed: a message for the user, and a code of one word for programs.
 struct CommandFailure: Error, CustomStringConvertible {
     let code: String
     let description: String
@@ -13,7 +13,7 @@ struct CommandFailure: Error, CustomStringConvertible {
 
     var status: CommandStatus { CommandStatus(code: code) }
 
-    /// Whether the command was only told to end.
+    /// Whether the command was only cancelled.
     var isCancellation: Bool { code == "cancelled" }
 
     /// A name that is not among those of `place`, with suggestions.
@@ -34,14 +34,14 @@ struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension [CommandFailure] {
-    /// The one that decides the exit status of a command with several.
+    /// The failure that decides the exit status of a command with several failures.
     var decisive: CommandFailure? {
         let code = CommandStatus.decisive(map(\.code))
         return first { $0.code == code }
     }
 }
 
-/// How a command ended, as scripts tell it apart.
+/// How a command ended, as its exit status.
 enum CommandStatus: Int32, CaseIterable {
     case success = 0
     case failed = 1
@@ -75,7 +75,7 @@ enum CommandStatus: Int32, CaseIterable {
             }
     }
 
-    /// Which status a command with several failures has: the first of these.
+    /// The first of these that occurs is the status of a command with several failures.
     private static let precedence: [CommandStatus] = [.otherIdentity, .notAuthorised, .notFound, .timedOut, .refused]
 
     static func decisive(_ codes: some Sequence<String>) -> String? { codes.min { rank(of: $0) < rank(of: $1) } }

@@ -39,7 +39,7 @@ enum Descriptor {
         return (ends[0], ends[1])
     }
 
-    /// Writes all bytes, waiting as long as it takes, and returns whether all of them were written.
+    /// Writes all bytes, without a time limit, and returns whether all of them were written.
     static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -68,7 +68,7 @@ enum FileDescriptors {
     /// Raises the soft limit to the hard limit, which is usually far higher.
     static func allowMany() { allow(.max) }
 
-    /// How many may be open, and to how many a process may raise that.
+    /// The number of descriptors that may be open, and the maximum to which a process may raise it.
     static var limits: (soft: UInt64, hard: UInt64) {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return (0, 0) }

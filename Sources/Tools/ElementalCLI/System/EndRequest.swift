@@ -1,7 +1,8 @@
 import Support
 import Synchronization
 
-/// The request that this program end: a signal (Ctrl-C, SIGTERM, or that of a closed terminal), or a reader of standard output that has gone.
+/// The request to end this program: a signal (Ctrl-C, SIGTERM, or that of a closed terminal), or a reader of standard
+/// output that has gone.
 final class EndRequest: Sendable {
     static let shared = EndRequest()
 
@@ -15,7 +16,7 @@ final class EndRequest: Sendable {
 
     func noteBrokenPipe() { made.open() }
 
-    /// Waits for the request, perhaps ignoring that a reader has gone; returns `false` if the task was cancelled first.
+    /// Waits for the request; optionally ignores a reader that has gone. Returns `false` if the task was cancelled first.
     func wait(signalsOnly: Bool) async -> Bool { await (signalsOnly ? signalled : made).wait() }
 
     /// From now on Ctrl-C and SIGTERM do not kill the process but make this request. A second signal, at least 250 ms

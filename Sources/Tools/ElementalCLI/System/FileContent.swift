@@ -6,6 +6,7 @@ import FoundationEssentials
 import Foundation
 #endif
 
+/// Reads and writes whole files.
 enum FileContent {
     /// Reads a file, or a pipe such as `/dev/stdin`, on a thread of its own, which may block.
     ///
@@ -14,12 +15,12 @@ enum FileContent {
         try await Blocking.run { try readBlocking(path, limit, timeout) }
     }
 
-    /// The names in a folder; none if it cannot be listed. It may block.
+    /// The names in a folder; none if it cannot be listed. May block.
     static func names(in folder: String) -> [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
     }
 
-    /// The text of a file of the system's; `nil` if it cannot be read. It may block.
+    /// The text of a system file; `nil` if it cannot be read. May block.
     static func text(of path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -79,7 +80,7 @@ enum FileContent {
         }
     }
 
-    /// Puts a file with the bytes in the place of another, which readers see whole until then.
+    /// Replaces a file atomically: readers see either the old content or the new, as a whole.
     static func replace(_ path: String, with bytes: some Sequence<UInt8>) throws {
         var status = stat()
         // A device or a pipe would be replaced too.

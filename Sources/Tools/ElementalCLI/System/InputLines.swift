@@ -6,12 +6,13 @@ import Support
 ///
 /// At most 64 KiB are read ahead, so that a fast writer waits for a slow reader.
 final class InputLines: Sendable {
-    /// A line without its newline, or why it is skipped: it is too long or not text. The next one is not affected.
+    /// A line without its newline, or the reason why it is skipped: it is too long or not text. The next line is not
+    /// affected.
     typealias Line = LineCutter.Line
 
-    /// More than the longest value with its element's name.
+    /// The maximum length of a line in bytes. It is more than the longest value with its element's name.
     private static let longestValue = 130 * 1024 * 1024
-    /// The most bytes of a line for a Commodore or its modem, which accept 255 at a time.
+    /// The maximum length in bytes of a line for a Commodore or its modem, which accept 255 at a time.
     static let longestCommand = 65536
 
     private struct State {
@@ -25,13 +26,13 @@ final class InputLines: Sendable {
     private let state: Locked<State>
     private let queue = DispatchQueue(label: "elemental.input")
 
-    /// - Parameter limit: the most bytes of a line. A longer one is skipped without being kept.
+    /// - Parameter limit: the maximum length of a line in bytes. A longer one is skipped without being kept.
     init(limit: Int = longestValue) {
         state = Locked(State(lines: LineCutter(limit: limit)))
     }
 
-    /// The next line; `nil` at the end of the input. Only one task may wait at a time; one that is cancelled gets `nil`, and
-    /// is the last one.
+    /// Waits for the next line; `nil` at the end of the input. Only one task may wait at a time. A cancelled wait
+    /// returns `nil`, and must be the last one.
     func next() async -> Line? {
         if Task.isCancelled { return nil }
         let (line, isAtEnd) = state.withLock { ($0.next(), $0.isAtEnd) }

@@ -19,13 +19,13 @@ struct LineCutter {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Adds a chunk. To be called only after ``next()`` has returned `nil`.
+    /// Adds a chunk. Call this only after ``next()`` has returned `nil`.
     mutating func append(_ bytes: ArraySlice<UInt8>) {
         chunk = Array(bytes)
         position = 0
     }
 
-    /// The next complete line without its newline, or why it is skipped; `nil` if more bytes are needed.
+    /// The next complete line without its newline, or the reason why it is skipped; `nil` if more bytes are needed.
     mutating func next() -> Line? {
         guard position < chunk.count else { return nil }
         let end = endOfLine()
@@ -34,7 +34,7 @@ struct LineCutter {
         return end == nil ? nil : finish()
     }
 
-    /// At the end of the stream: the last line, if it has no newline.
+    /// Returns the last line at the end of the stream, if it has no newline.
     mutating func last() -> Line? { beginning.isEmpty && !isTooLong ? nil : finish() }
 
     /// Adds the chunk from the position up to `end` to the line.

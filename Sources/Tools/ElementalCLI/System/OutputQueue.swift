@@ -28,7 +28,7 @@ final class OutputQueue: Sendable {
         var isWriting = false
         var isClosed = false
         var broken: Set<Int32> = []
-        /// Opened once no more bytes than that are queued.
+        /// Latches by a number of bytes. Each opens once no more bytes than this are queued.
         var waiting: [Int: Latch] = [:]
     }
 
@@ -46,7 +46,7 @@ final class OutputQueue: Sendable {
 
     var isEmpty: Bool { state.withLock { $0.byteCount == 0 } }
 
-    /// Counts what has been written: it changes as long as a reader reads.
+    /// The number of written pieces, which grows while a reader reads.
     var progress: UInt64 { state.withLock { $0.progress } }
 
     /// Queues bytes that belong together, without waiting.
@@ -141,7 +141,7 @@ final class OutputQueue: Sendable {
             let isWanted = state.withLock { !$0.isClosed && !$0.broken.contains(descriptor) }
             let isWritten = isWanted && Descriptor.writeAll(piece, to: descriptor)
             if isWanted, !isWritten { reportBroken(descriptor, errno) }
-            // What cannot be written no longer waits either.
+            // Bytes that cannot be written are no longer queued either.
             finish { state in
                 state.byteCount = max(0, state.byteCount - piece.count)
                 if isWritten { state.progress &+= 1 }

@@ -11,8 +11,8 @@ enum ProcessLimits {
     /// Bytes of address space that a thread takes: its stack, and its heap with glibc.
     private static let threadSpace = (8 + 64) << 20
 
-    /// Takes what every command needs and gives it back, so that whatever limits it is found. It starts no thread and no
-    /// queue of Swift's.
+    /// Allocates what every command needs and releases it, which finds any limit. It starts no thread and no queue of
+    /// Swift's.
     static func check() throws(CommandFailure) {
         try checkDescriptors()
         try checkAddressSpace()

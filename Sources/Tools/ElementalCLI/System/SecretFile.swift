@@ -8,7 +8,7 @@ struct SecretFile: Sendable {
     /// - Parameters:
     ///   - argument: the argument, as given on the command line.
     ///   - option: the option's name.
-    ///   - secret: what the file contains.
+    ///   - secret: the kind of secret in the file, for the message.
     init(_ argument: String, _ option: String, _ secret: String) throws(ValidationError) {
         guard argument.hasPrefix("@"), argument.count > 1 else {
             throw ValidationError("\(option) takes @FILE, a file with the \(secret): others can see command lines")

@@ -21,7 +21,6 @@ struct Aliases: Sendable {
 
     init() {}
 
-    /// Parses the file.
     init(parsing bytes: [UInt8]) throws(CommandFailure) {
         guard let targets = try? JSONDecoder().decode([String: String].self, from: Data(bytes)) else {
             throw CommandFailure("corrupt", "it is not a JSON object of names and TARGETs")
@@ -29,7 +28,7 @@ struct Aliases: Sendable {
         for (alias, target) in targets.sorted(by: { $0.key < $1.key }) { try set(alias, to: target) }
     }
 
-    /// What an alias stands for, if there is one of exactly that name.
+    /// The target of the alias with exactly this name; `nil` if there is none.
     subscript(alias: String) -> Target? { targets[alias].flatMap { try? Target(parsing: $0) } }
 
     /// Adds an alias, or changes the one of that name.
@@ -67,7 +66,7 @@ struct Aliases: Sendable {
         targets[alias] = target
     }
 
-    /// Removes an alias, and returns what it stood for; `nil` if there is none of that name.
+    /// Removes an alias, and returns its target; `nil` if there is no such alias.
     mutating func remove(_ alias: String) -> String? { targets.removeValue(forKey: alias) }
 
     var bytes: [UInt8] {
@@ -86,7 +85,7 @@ extension TrustedService {
 }
 
 extension StateOptions {
-    /// The aliases, which are none where no directory is known. It waits for the disk.
+    /// Reads the aliases. There are none if no state directory is known. Blocks.
     func aliases() throws -> Aliases {
         guard let file = try? stateFile(Aliases.file), let bytes = try file.read(limit: Aliases.maximumByteCount) else {
             return Aliases()
@@ -98,7 +97,7 @@ extension StateOptions {
         }
     }
 
-    /// Changes the aliases. It waits for the disk.
+    /// Changes the aliases. Blocks.
     func updateAliases(_ change: (inout Aliases) throws(CommandFailure) -> Void) throws {
         _ = try aliases()
         var failure: CommandFailure?
@@ -125,14 +124,14 @@ extension StateOptions {
             directory: try StateDirectory.path(explicit: state, environment: StateDirectory.environment), name: name)
     }
 
-    /// The services that this user is paired with; none without an identity. It waits for the disk.
+    /// The services that this user is paired with; none without an identity. Blocks.
     func pinnedServices() throws -> [TrustedService] {
         try existing()?.trust.read().services.filter { !$0.isPending } ?? []
     }
 }
 
 extension [Target] {
-    /// What each target stands for, as ``Target/followingAlias(_:paired:)`` does it.
+    /// The targets with their aliases replaced, as ``Target/followingAlias(_:paired:)`` does it.
     func followingAliases(_ state: StateOptions, paired: SecurityState? = nil) async throws -> [Target] {
         var targets: [Target] = []
         for target in self { targets.append(try await target.followingAlias(state, paired: paired)) }
@@ -147,10 +146,10 @@ extension Target {
         return try await followingAlias(state, paired: access.paired)
     }
 
-    /// What the target stands for if it is an alias, and otherwise the target itself.
+    /// The target of an alias, or the target itself if it is not an alias.
     ///
-    /// An alias does not count if a paired service or its instance has its name. That, and a file that cannot be used, is
-    /// said on standard error.
+    /// An alias is ignored if a paired service or its instance has its name. This, and a file that cannot be used, is
+    /// reported on standard error.
     ///
     /// - Parameter paired: the identity that connects, if it is not the user's.
     func followingAlias(_ state: StateOptions, paired: SecurityState? = nil) async throws -> Target {

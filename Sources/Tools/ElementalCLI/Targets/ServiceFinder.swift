@@ -25,7 +25,7 @@ struct ServiceFinder: Sendable {
     func find(isFirstEnough: Bool = false) async throws -> DiscoveredService {
         let findings = ServiceFindings(service: service, name: name, timeout: output.limit, searchesOthers: true)
         let search = Locked(Search(findings: findings))
-        // One change that is not looked at yet stands for all: events that come faster than that are not queued.
+        // One pending change stands for all, so that fast events are not queued.
         let (changes, change) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let note = { @Sendable (_ what: (inout Search) -> Void) in
             search.withLock { what(&$0) }
@@ -70,7 +70,7 @@ struct ServiceFinder: Sendable {
         }
     }
 
-    /// Searches on after the first was found.
+    /// Continues the search after the first service was found.
     ///
     /// - Throws: ``CommandFailure`` with the code `ambiguous` if there are several.
     func checkIsOnly() async throws {
@@ -115,11 +115,11 @@ extension ServicePlace {
 
     /// Finds the service, or the address of the host, for a client.
     ///
-    /// Who asks for any service of a kind and has paired one of that kind gets no other: it would be spoken to without
-    /// encryption, whoever published it.
+    /// If the target is any service of a kind, and the user has paired one of that kind, no other service is returned:
+    /// the client would use it without encryption, although any program may have published it.
     ///
     /// - Parameters:
-    ///   - target: no alias any more.
+    ///   - target: a target that is no longer an alias.
     ///   - isFirstEnough: whether the first service found counts as the only one.
     static func find(
         _ target: Target, for access: ClientAccess, _ output: OutputOptions, isFirstEnough: Bool = false
@@ -146,7 +146,8 @@ enum LocalHost {
     /// The name itself if the system resolves it; otherwise the address of an element service on that host.
     static func address(of host: String, _ output: OutputOptions) async throws -> String {
         let name = ComparableName(host.hasSuffix(".") ? String(host.dropLast()) : host).text
-        // A name in .local that it cannot look up it does not know at once; otherwise it is as fast as the network.
+        // A system that cannot look up names in .local reports this at once. Otherwise the answer takes as long as on
+        // the network.
         guard name.hasSuffix(".local"),
             try await Interruption.limit(to: output.limit, { try await Blocking.run { isKnown(name) } }) != true
         else { return host }

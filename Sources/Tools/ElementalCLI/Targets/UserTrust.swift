@@ -9,7 +9,7 @@ struct UserTrust: Sendable {
 
     init(_ options: StateOptions) { self.options = options }
 
-    /// Reads them if they have changed.
+    /// Reads the services if they have changed.
     mutating func update() async throws {
         if services == nil, let state = try await options.openForConnecting() {
             services = TrustedServices(.required(identity: state.identity, store: state.trust))
@@ -17,12 +17,12 @@ struct UserTrust: Sendable {
         try await services?.update()
     }
 
-    /// How this user stands to a service, as of the last ``update()``.
+    /// This user's pairing with a service, as of the last ``update()``.
     func standing(to service: DiscoveredService) -> ServiceStanding { services?.standing(to: service) ?? .none }
 }
 
 extension DiscoveredService {
-    /// What a client needs, as far as the service says; `nil` if it needs nothing.
+    /// The pairing that the service requires, as it announces; `nil` if it is open.
     var requirement: String? {
         switch security {
         case .open: nil
@@ -32,7 +32,7 @@ extension DiscoveredService {
         }
     }
 
-    /// What there is to know about pairing for this user; `nil` if nothing.
+    /// A remark on the service's pairing with this user; `nil` if there is nothing to remark.
     func remark(_ standing: ServiceStanding) -> String? {
         let remark: String? =
             switch standing {
@@ -45,7 +45,7 @@ extension DiscoveredService {
         return remark.map { isPairing ? $0 + ", pairing now" : $0 }
     }
 
-    /// What it says of its security, for programs.
+    /// The JSON members of the security that the service announces.
     var securityMembers: JSONText.Members {
         [("security", .optional(security?.rawValue)), ("pairing", .bool(isPairing))]
     }

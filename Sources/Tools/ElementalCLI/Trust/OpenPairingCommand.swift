@@ -88,7 +88,7 @@ struct PairingWindowOptions: ParsableArguments {
 }
 
 extension ServicePlace {
-    /// The place as another host's TARGET.
+    /// The place as a TARGET for another host.
     fileprivate var remoteTarget: String {
         guard case .address(let host, let port) = self, ComparableHost(host).isLoopback else { return target }
         return "HOST:\(port)"

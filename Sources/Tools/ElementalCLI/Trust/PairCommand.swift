@@ -53,7 +53,7 @@ struct PairCommand: ReportingCommand {
 
     func validate() throws {
         if open { OldSpelling.note("elemental pair --open", now: "elemental open-pairing") }
-        // Not by the parser, whose message would show what was given.
+        // Not checked by the parser, whose message would show the code.
         if let code, !CodeArgument.isValid(code) {
             throw ValidationError("--code takes six digits or @FILE; enter a long secret on standard input")
         }
@@ -138,7 +138,7 @@ extension PairingAdvice {
         }
     }
 
-    /// The command that opens a window at the service, where it is known which.
+    /// The command that opens a window at the service; empty if the name of the service is not known.
     private var opening: String {
         guard case .found = place else { return "" }
         return "; type there: elemental open-pairing \(place.target.shellArgument)"

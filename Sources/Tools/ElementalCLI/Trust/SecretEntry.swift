@@ -2,18 +2,18 @@ import Elemental
 import ElementalSecurity
 import Support
 
-/// How a person or a script enters what a service shows: on the command line, at a terminal, or on standard input.
+/// Reads the code or secret that a service shows: from the command line, a terminal or standard input.
 ///
-/// What was entered is in no message.
+/// No message contains what was entered.
 struct SecretEntry: Sendable {
     let given: String?
     let console: Console
     private let input = InputLines(limit: longestLine)
 
-    /// More than a pairing link has.
+    /// In bytes; more than a pairing link has.
     static let longestLine = 4096
 
-    /// What was entered. A person at a terminal is asked again for what cannot be a code; that sends nothing.
+    /// Reads the secret. At a terminal, the user is asked again if the text cannot be a code; nothing is sent in between.
     func secret(for request: PairingRequest) async throws(CommandFailure) -> PairingSecret? {
         if let given { return try Self.parse(given, request) }
         let isTerminal = isatty(STDIN_FILENO) == 1

@@ -124,6 +124,7 @@ struct TrustAddCommand: ReportingCommand {
 }
 
 extension Fingerprint: ExpressibleByArgument {
+    /// Parses a whole fingerprint, with or without hyphens.
     public init?(argument: String) { self.init(argument) }
 }
 

@@ -94,7 +94,7 @@ extension TrustedService {
 }
 
 extension Styled {
-    /// What a peer may do, or for a service what it lets this user do; `nil` for a role of a newer version.
+    /// The role of a client, or this user's role at a service; `nil` for a role of a newer version.
     fileprivate init(_ role: Role?) {
         if let role { self.init(role.rawValue) } else { self.init("newer than this version, grants nothing", .bad) }
     }
