@@ -142,7 +142,7 @@ struct HistoryFiles {
             // It was removed or replaced by another program.
             file.isClosed = true
             throw SecurityError(
-                .corrupt, "\(directory.path(of: file.name)) is another file than before; another is begun")
+                .corrupt, "another program removed or replaced \(directory.path(of: file.name)); continuing in a new file")
         }
         defer { file.isClosed = opened.isDamaged }
         try opened.append(bytes)

@@ -38,7 +38,7 @@ struct HistoryFolder: ~Copyable {
             guard error.code == .locked else { throw error }
             throw SecurityError(
                 .locked,
-                "another program keeps the histories of a service of that name in \(directory.path); end it, or choose "
+                "another program stores the histories of a service of that name in \(directory.path); end it, or choose "
                     + "another directory")
         }
         self.directory = directory
@@ -94,7 +94,7 @@ struct HistoryFolder: ~Copyable {
         if content.isNewer {
             throw SecurityError(
                 .corrupt,
-                "\(directory.path(of: name)) was written by a newer version of this program; update it, or remove the values "
+                "\(directory.path(of: name)) was written by a newer version; update this program, or remove the values "
                     + "(elemental history clear)")
         }
         if content.blocks.isEmpty {

@@ -24,6 +24,6 @@ extension ServiceHistories {
         guard others.count >= maximumCount, !others.contains(service) else { return }
         throw SecurityError(
             .full,
-            "\(others.count) services have files in \(path); remove those of some with 'elemental history clear' or rm")
+            "\(others.count) services already have files in \(path); remove some with 'elemental history clear' or rm")
     }
 }

@@ -177,7 +177,7 @@ public final class ServiceHistories: Sendable {
         guard isName, (1...63).contains(service.utf8.count) else {
             throw SecurityError(
                 .invalidPeer,
-                "a service that keeps histories in files has a name of 1 to 63 letters, digits, hyphens and underscores"
+                "to keep histories in files, give the service a name of 1 to 63 letters, digits, hyphens and underscores"
             )
         }
         return try StateDirectory.path(explicit: directory, environment: StateDirectory.environment)

@@ -35,17 +35,17 @@ struct ChoiceTable: Sendable {
         /// The problem as a message for the user.
         var text: String {
             switch self {
-            case .type(let type): "choices mean nothing for type \(type); leave them out"
+            case .type(let type): "type \(type) allows no choices; leave them out"
             case .count(let count): "an element has at most \(ElementChoice.maximumCount) choices, not \(count)"
-            case .nameLength(let name): "a choice has 1 to 255 UTF-8 bytes, '\(name.excerpt)' has \(name.utf8ByteCount)"
+            case .nameLength(let name): "the choice '\(name.excerpt)' has \(name.utf8ByteCount) UTF-8 bytes; give 1 to 255"
             case .valueType(let name, let type, let expected):
                 "the choice '\(name.excerpt)' is \(type), not \(expected)"
-            case .twice(let name): "the choice '\(name.excerpt)' comes twice"
-            case .notItsName(let name): "the choice '\(name.excerpt)' of a string is its own name"
-            case .outsideRange(let name): "the choice '\(name.excerpt)' is outside the range"
-            case .sameNumber(let name): "the choice '\(name.excerpt)' has the number of another"
+            case .twice(let name): "the choice '\(name.excerpt)' is listed twice; remove one"
+            case .notItsName(let name): "the choice '\(name.excerpt)' of a string must be equal to its name"
+            case .outsideRange(let name): "the choice '\(name.excerpt)' is outside the range; change one of them"
+            case .sameNumber(let name): "the choice '\(name.excerpt)' has the number of another one; give each its own"
             case .byteCount(let count):
-                "the choices have \(count) bytes together; at most \(ElementChoice.maximumByteCount) are allowed"
+                "the choices have \(count) bytes together; the maximum is \(ElementChoice.maximumByteCount)"
             }
         }
     }

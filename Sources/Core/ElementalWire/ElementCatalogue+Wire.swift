@@ -120,7 +120,7 @@ extension ElementCatalogue {
     public init(wireBytes bytes: UnsafeRawBufferPointer) throws(WireError) {
         var reader = ByteReader(bytes)
         guard let form = reader.uint8(), let count = reader.uint8() else { throw Self.invalid("it is cut off") }
-        guard form == Self.formVersion else { throw Self.invalid("its form is \(form), and this program knows form 1") }
+        guard form == Self.formVersion else { throw Self.invalid("its form \(form) is not supported; update this program") }
         var definitions: [ElementDefinition] = []
         for _ in 0..<count {
             guard let size = reader.uint16(), let entry = reader.bytes(Int(size)) else {
@@ -147,7 +147,7 @@ extension ElementCatalogue {
         guard let type = ElementType(rawValue: typeCode) else { return nil }
         var range: ClosedRange<Double>?
         if flags & rangeFlag != 0 {
-            guard !type.isVector else { throw invalid("the range of '\(name.excerpt)' is that of a number") }
+            guard !type.isVector else { throw invalid("the vector '\(name.excerpt)' has the range of a number") }
             guard let lower = reader.double(), let upper = reader.double(), lower <= upper else {
                 throw invalid("the range of '\(name.excerpt)' is missing or inverted")
             }

@@ -200,14 +200,14 @@ public class ElementDefinition: @unchecked Sendable {
         var text: String {
             switch self {
             case .identifier: "the identifier is out of range; give one from 0 to 127 (negative ones are the system's)"
-            case .nameLength(let count): "a name has 1 to 255 UTF-8 bytes, this one has \(count)"
-            case .unitLength: "a unit has at most 255 UTF-8 bytes"
+            case .nameLength(let count): "the name has \(count) UTF-8 bytes; give 1 to 255"
+            case .unitLength: "the unit is too long; give at most 255 UTF-8 bytes"
             case .notNumeric(let type):
-                "a \(type.isVector ? "step" : "range or step") means nothing for type \(type); leave it out"
-            case .bounds: "the bounds of a range are finite numbers"
-            case .step: "a step is a finite number above 0"
-            case .access: "access is read, write or both"
-            case .kind(let kind): "only a bool is \(kind.name)"
+                "type \(type) allows no \(type.isVector ? "step" : "range or step"); leave it out"
+            case .bounds: "the range has a bound that is not finite; give finite numbers"
+            case .step: "the step is invalid; give a finite number above 0"
+            case .access: "the access is empty; give read, write or both"
+            case .kind(let kind): "only a bool can be \(kind.name)"
             }
         }
     }

@@ -18,7 +18,7 @@ extension ElementValue: CustomStringConvertible {
     public init(text: String, type: ElementType) throws(WireError) {
         let read = type.visit(TypedVisitor(text: text))
         guard let value = read.value else {
-            throw WireError(.invalidText, "'\(text.excerpt)' is no \(type): give \(read.expectation)")
+            throw WireError(.invalidText, "'\(text.excerpt)' is not a valid \(type): give \(read.expectation)")
         }
         self = value
     }
@@ -40,7 +40,7 @@ extension ElementValue: CustomStringConvertible {
             self = choice.value
         } else {
             throw WireError(
-                .invalidText, "'\(text.excerpt)' is none of its choices; give one of \(element.choicesText)")
+                .invalidText, "'\(text.excerpt)' is not one of its choices; give one of \(element.choicesText)")
         }
     }
 

@@ -20,7 +20,7 @@ public struct HistoryLimits: Sendable, Hashable {
         let allowed = 1...Int(UInt32.max)
         precondition(
             [count, seconds, byteCount].allSatisfy { $0.map(allowed.contains) ?? true },
-            "a limit of a history is a number from 1 to 4294967295")
+            "a limit of a history is out of range; give a number from 1 to 4294967295")
         (self.count, self.seconds, self.byteCount) = (count, seconds, byteCount)
     }
 }

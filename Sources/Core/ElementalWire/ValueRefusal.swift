@@ -39,9 +39,9 @@ public struct ValueRefusal: Error, Sendable, Hashable, CustomStringConvertible {
         return switch reason {
         case .outOfRange: "the value is outside the element's range"
         case .notAChoice: "the value is not one of the element's choices"
-        case .notAllowed: "the element takes no values from a client"
+        case .notAllowed: "clients cannot set the element"
         case .notAuthorised: "this client's role does not permit setting it"
-        case .refused: "the service did not take the value"
+        case .refused: "the service refused the value"
         }
     }
 

@@ -42,7 +42,7 @@ extension ElementalService {
         if let count = element.type.fixedByteCount, count != frame.length { return malformedCount &+= 1 }
         guard element.access.contains(.write) else { return refuse(position, .notAllowed) }
         guard frame.length <= capacity(of: position) else {
-            return refuse(position, .refused, "the text is longer than this device can hold")
+            return refuse(position, .refused, "too long for the device")
         }
         switch check(frame.value, element) {
         case .taken, .refused: break
@@ -155,7 +155,7 @@ extension ElementalService {
         _ element: ElementDefinition, _ handler: @escaping (UnsafeRawBufferPointer, ElementalService) -> Slot.Verdict
     ) {
         guard let position = position(of: element) else {
-            preconditionFailure("the service has no such element")
+            preconditionFailure("the service has no such element; add it to the service's catalogue")
         }
         slots[position].handler = handler
     }

@@ -62,7 +62,7 @@ struct ElementChoicesTests {
         }
         #expect(problem([ElementChoice(.float(0), "off")], .float).contains("mean nothing for type float"))
         #expect(problem([ElementChoice(.int8(0), "off")]).contains("'off' is int8, not uint8"))
-        #expect(problem([off, ElementChoice(.uint8(1), "off")]).contains("'off' comes twice"))
+        #expect(problem([off, ElementChoice(.uint8(1), "off")]).contains("'off' is listed twice"))
         #expect(problem([off, ElementChoice(.uint8(0), "none")]).contains("number of another"))
         #expect(problem([ElementChoice(.uint8(0), "")]).contains("1 to 255"))
         #expect(problem([ElementChoice(.uint8(0), String(repeating: "a", count: 256))]).contains("1 to 255"))
@@ -134,9 +134,9 @@ struct ElementChoicesTests {
     func whatIsNoChoiceIsAnErrorThatTellsTheChoices() {
         let number = #expect(throws: WireError.self) { try ElementValue(text: "hot", of: Self.mode) }
         #expect(number?.code == .invalidText)
-        #expect(number?.message == "'hot' is none of its choices; give one of 'off' (0), 'heat' (1), 'cool down' (7)")
+        #expect(number?.message == "'hot' is not one of its choices; give one of 'off' (0), 'heat' (1), 'cool down' (7)")
         let text = #expect(throws: WireError.self) { try ElementValue(text: "medium", of: Self.speed) }
-        #expect(text?.message == "'medium' is none of its choices; give one of 'slow', 'fast'")
+        #expect(text?.message == "'medium' is not one of its choices; give one of 'slow', 'fast'")
         #expect(throws: WireError.self) {
             try ElementValue(text: String(repeating: "a", count: 1 << 20), of: Self.speed)
         }

@@ -20,7 +20,7 @@ struct ElementKindTests {
             let error = #expect(throws: WireError.self) {
                 try ElementDefinition(id: 1, name: "S", type: .uint8, kind: kind)
             }
-            #expect(error?.message.contains("only a bool is \(kind.name)") == true)
+            #expect(error?.message.contains("only a bool can be \(kind.name)") == true)
         }
         #expect(Self.stop.writable(by: .admin).kind == .urgent)
     }

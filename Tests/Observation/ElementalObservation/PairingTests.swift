@@ -146,7 +146,7 @@ struct PairingTests {
                 pairing.enter(Self.wrong(secret))
                 #expect(pairing.mistake == nil)
                 try await eventually { pairing.triesLeft == left }
-                #expect(pairing.mistake?.contains("the code is not the one") == true)
+                #expect(pairing.mistake?.contains("the code is wrong") == true)
             }
             try await eventually { Self.isWaiting(pairing) }
             pairing.enter(Self.wrong(secret))

@@ -74,7 +74,7 @@ public enum ProgramError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooLong(let count, let address):
             "a program of \(count) bytes does not fit at \(hexadecimal(address)): the memory ends at $FFFF"
         case .noStart:
-            "the program does not say where it starts: its first line of BASIC is not SYS and a number; "
+            "the program has no start address: its first line of BASIC is not SYS and a number; "
                 + "give a start address"
         }
     }
