@@ -142,7 +142,8 @@ struct HistoryFiles {
             // It was removed or replaced by another program.
             file.isClosed = true
             throw SecurityError(
-                .corrupt, "another program removed or replaced \(directory.path(of: file.name)); continuing in a new file")
+                .corrupt,
+                "another program removed or replaced \(directory.path(of: file.name)); continuing in a new file")
         }
         defer { file.isClosed = opened.isDamaged }
         try opened.append(bytes)

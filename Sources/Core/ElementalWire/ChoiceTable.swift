@@ -37,7 +37,8 @@ struct ChoiceTable: Sendable {
             switch self {
             case .type(let type): "type \(type) allows no choices; leave them out"
             case .count(let count): "an element has at most \(ElementChoice.maximumCount) choices, not \(count)"
-            case .nameLength(let name): "the choice '\(name.excerpt)' has \(name.utf8ByteCount) UTF-8 bytes; give 1 to 255"
+            case .nameLength(let name):
+                "the choice '\(name.excerpt)' has \(name.utf8ByteCount) UTF-8 bytes; give 1 to 255"
             case .valueType(let name, let type, let expected):
                 "the choice '\(name.excerpt)' is \(type), not \(expected)"
             case .twice(let name): "the choice '\(name.excerpt)' is listed twice; remove one"

@@ -120,7 +120,9 @@ extension ElementCatalogue {
     public init(wireBytes bytes: UnsafeRawBufferPointer) throws(WireError) {
         var reader = ByteReader(bytes)
         guard let form = reader.uint8(), let count = reader.uint8() else { throw Self.invalid("it is cut off") }
-        guard form == Self.formVersion else { throw Self.invalid("its form \(form) is not supported; update this program") }
+        guard form == Self.formVersion else {
+            throw Self.invalid("its form \(form) is not supported; update this program")
+        }
         var definitions: [ElementDefinition] = []
         for _ in 0..<count {
             guard let size = reader.uint16(), let entry = reader.bytes(Int(size)) else {

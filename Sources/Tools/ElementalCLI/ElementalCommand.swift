@@ -87,7 +87,7 @@ struct ElementalCommand: AsyncParsableCommand {
         do {
             if let place = invalidArgument {
                 throw ValidationError(
-                    "argument \(place) is not UTF-8 text, and is not used with other characters in its place; give data as "
+                    "argument \(place) is not UTF-8 text; give data as "
                         + "hexadecimal digits, or as NAME=@FILE")
             }
             let arguments = Array(CommandLine.arguments.dropFirst())

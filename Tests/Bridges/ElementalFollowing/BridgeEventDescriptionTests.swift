@@ -42,7 +42,7 @@ struct BridgeEventDescriptionTests {
             "the broker is not connected: \(shown); retrying in 2.0 seconds"
         ),
         (MQTTBridgeEvent.brokerRefuses(broker), "the broker refuses: \(shown)"),
-        (MQTTBridgeEvent.sharedID("pi"), "another bridge has the id 'pi'"),
+        (MQTTBridgeEvent.sharedID("pi"), "another bridge has the id 'pi'; give each its own"),
         (MQTTBridgeEvent.value(value(.passed(.string("1")), .broker)), "robot/\(shown): Speed=1 to the broker"),
         (
             MQTTBridgeEvent.value(value(.notPassed(broker), .broker, isForService: true)),

@@ -134,7 +134,8 @@ struct ElementChoicesTests {
     func whatIsNoChoiceIsAnErrorThatTellsTheChoices() {
         let number = #expect(throws: WireError.self) { try ElementValue(text: "hot", of: Self.mode) }
         #expect(number?.code == .invalidText)
-        #expect(number?.message == "'hot' is not one of its choices; give one of 'off' (0), 'heat' (1), 'cool down' (7)")
+        #expect(
+            number?.message == "'hot' is not one of its choices; give one of 'off' (0), 'heat' (1), 'cool down' (7)")
         let text = #expect(throws: WireError.self) { try ElementValue(text: "medium", of: Self.speed) }
         #expect(text?.message == "'medium' is not one of its choices; give one of 'slow', 'fast'")
         #expect(throws: WireError.self) {

@@ -43,6 +43,6 @@ struct EchoLine<Value: NumberedValue>: Sendable {
     var silence: ElementalError {
         ElementalError(
             .timedOut,
-            "\(device.name) sends nothing back over \(element.definition.transport.rawValue) within \(timeout)")
+            "\(device.name) sent nothing back over \(element.definition.transport.rawValue) within \(timeout)")
     }
 }

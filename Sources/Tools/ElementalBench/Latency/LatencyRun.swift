@@ -68,7 +68,8 @@ package struct LatencyRun: Sendable {
             guard size <= PingTrips.maximumSize else {
                 throw ElementalError(
                     .invalidValue,
-                    "\(device.name) answers pings only, which have at most \(PingTrips.maximumSize) bytes")
+                    "\(device.name) answers only pings, of at most \(PingTrips.maximumSize) bytes; give a smaller --size"
+                )
             }
             let trips = PingTrips(
                 device: device, transport: transport, count: count, size: size, rate: rate, timeout: timeout)

@@ -84,6 +84,6 @@ package enum BenchElements {
         guard !areKnown(to: device) else { return }
         throw ElementalError(
             .unknownElement,
-            "\(device.name) is no bench service, which \(purpose) needs; start one there with: elemental bench serve")
+            "\(device.name) is not a bench service, which \(purpose) needs; start one there: elemental bench serve")
     }
 }

@@ -6,7 +6,7 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure latency, throughput and fan-out, on one machine or between two.",
         discussion: """
-            Without TARGET the other end is a second process on the loopback interface, which is ended afterwards. To \
+            Without TARGET the peer is a second process on the loopback interface, which ends afterwards. To \
             measure between two machines, start `elemental bench serve` on the other one.
 
               $ elemental bench latency

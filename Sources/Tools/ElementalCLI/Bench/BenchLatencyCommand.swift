@@ -17,9 +17,9 @@ struct BenchLatencyCommand: ReportingCommand {
             pings. Without --rate each round trip begins when the previous one ends. With --rate each begins when it is \
             due and is timed from then, so that a stall shows in all the round trips that it delays. A message that is \
             not answered within --timeout counts as lost. Up to 1000 round trips warm up both ends first. Give --rate \
-            together with --beside: round trips without a rate cluster in the pauses of the load. With --lowest the event \
-            loops do not sleep while messages flow, and the client's sends at the --rate by itself, as a control loop does. \
-            With --pace what sends sleeps in between, as in most programs, and each round trip is timed from when it is sent.
+            with --beside: round trips without a rate cluster in the pauses of the load. With --lowest the event \
+            loops do not sleep while messages flow, and the client's loop itself sends at the --rate, like a control loop. \
+            With --pace the sender sleeps in between, as in most programs, and each round trip is timed from its sending.
 
               $ elemental bench latency
               $ elemental bench latency --via streams
@@ -51,13 +51,13 @@ struct BenchLatencyCommand: ReportingCommand {
     @Option(
         help: ArgumentHelp(
             "The sender at the --rate, which sleeps in between: timer (the client's event loop), thread or task "
-                + "(default: one that watches the clock)."))
+                + "(default: a thread that polls the clock)."))
     var pace: Pace?
 
     @Flag(
         help: ArgumentHelp(
             "Do not sleep while messages flow, which takes a core at either end.",
-            discussion: "With a TARGET, say it there too: elemental bench serve --lowest."))
+            discussion: "With a TARGET, give it there, too: elemental bench serve --lowest."))
     var lowest = false
 
     @OptionGroup var bench: BenchOptions
@@ -70,7 +70,7 @@ struct BenchLatencyCommand: ReportingCommand {
         guard devices == nil || beside == .motion else { throw ValidationError("--devices needs --beside motion") }
         if let pace {
             guard messages.perSecond != nil else { throw ValidationError("--pace \(pace.rawValue) needs a --rate") }
-            guard via != .ping else { throw ValidationError("--pace is not for --via ping") }
+            guard via != .ping else { throw ValidationError("--pace does not work with --via ping; leave one out") }
         }
         try BenchOptions.check(
             size: messages.size, atMost: via == .ping ? 1024 : messages.maximumSize, " for a round trip")

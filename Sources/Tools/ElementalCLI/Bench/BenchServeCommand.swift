@@ -5,7 +5,7 @@ import ElementalBench
 struct BenchServeCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Serve the other end of measurements until Ctrl-C.",
+        abstract: "Serve as the peer of measurements until Ctrl-C.",
         discussion: """
             The service is published as \(BenchElements.service). It answers pings, echoes messages, counts what arrives \
             and sends to many devices at once.

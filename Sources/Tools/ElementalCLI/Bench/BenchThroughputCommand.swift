@@ -7,7 +7,7 @@ struct BenchThroughputCommand: ReportingCommand {
         commandName: "throughput",
         abstract: "Measure messages and bytes a second, loss and processor time.",
         discussion: """
-            TARGET is a service started with `elemental bench serve`. Messages are numbered, and the other end counts \
+            TARGET is a service started with `elemental bench serve`. Messages are numbered, and the service counts \
             what arrives. Counting begins after a warm-up of 0.3 s. The sender waits while its queue is full; over UDP \
             without --rate it sends faster than most receivers read, and the loss shows by how much. Messages of 8 bytes \
             are sent as an element of type uint64, longer ones as data. The processor time is that of each whole process \

@@ -34,7 +34,7 @@ struct ResponderProcess: Sendable {
                     if output.contains(UInt8(ascii: "\n")) { port.resolve(Self.port(in: output)) }
                     return true
                 }
-                if let failure = end.failure { tell("the responder has failed: \(failure)") }
+                if let failure = end.failure { tell("the responder failed: \(failure)") }
                 port.resolve(nil)
             }
         }

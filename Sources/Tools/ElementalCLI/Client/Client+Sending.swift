@@ -23,8 +23,8 @@ extension Client {
             }
             throw CommandFailure(
                 "timedOut",
-                "sent, but \(device.name) did not confirm it within \(timeout); it may be busy with earlier values, and "
-                    + "--timeout gives it more time")
+                "sent, but \(device.name) did not confirm it within \(timeout); it may be busy with earlier values: "
+                    + "give a longer --timeout")
         }
         if let error = refusals.error(from: device.name, among: assignments.map(\.element)) { throw refused(error) }
     }
@@ -68,7 +68,7 @@ extension Client {
         }
         throw CommandFailure(
             "timedOut",
-            "\(device.name) accepts nothing more, or too little, within \(timeout); the values have not all arrived"
+            "\(device.name) accepted too little within \(timeout); some values have not arrived, so give a longer --timeout"
                 + (amounts.isEmpty ? "" : " (\(amounts.joined(separator: ", ")))"))
     }
 }

@@ -58,7 +58,8 @@ final class KeptPositions: Sendable {
         do {
             try await write()
         } catch {
-            await console.talk("--resume will begin where it was before: \(CommandFailure(error).description)")
+            await console.talk(
+                "the position was not saved, so --resume repeats values: \(CommandFailure(error).description)")
         }
     }
 

@@ -14,14 +14,14 @@ struct PairingAdvice: Sendable {
     /// A service on this machine may have the user's own identity, and then cannot be paired with it.
     private var remedy: String {
         place.isLoopback && access.isUser
-            ? "if it is this user's own, say --security paired; otherwise: \(command)" : command
+            ? "if it is this user's own, use --security paired; otherwise: \(command)" : command
     }
 
     /// The advice for a problem, with a semicolon before it; empty if pairing does not help.
     func remedy(for kind: FollowingProblem.Kind) -> String {
         switch kind {
         case .notPaired: "; type: \(remedy)"
-        case .turnedAway: "; if it wants paired clients, type: \(remedy)"
+        case .turnedAway: "; if it requires paired clients, type: \(remedy)"
         case .identityChanged:
             "; type: elemental trust list\(access.stateOptions), elemental trust revoke NAME\(access.stateOptions), and "
                 + "then \(command)"
@@ -41,12 +41,12 @@ struct PairingAdvice: Sendable {
     func toControl(_ device: ElementalDevice) -> String {
         switch device.grantedRole {
         case .observe:
-            "; this client is paired to observe: to control, pair again in a window that offers it: \(command)"
+            "; this client may only observe; to control, pair again while the service offers that role: \(command)"
         case .control, .admin: ""
         case .plain, nil:
             // An older service does not support pairing, and an open one does not need it.
             device.hello == nil || place.discovered?.security == .open
-                ? "" : "; if clients have to be paired for that, type: \(remedy)"
+                ? "" : "; if this requires pairing, type: \(remedy)"
         }
     }
 }

@@ -72,7 +72,7 @@ struct ResumeFile: Sendable {
         guard let bytes = try file.read(limit: Self.maximumByteCount) else { return [] }
         if let content = Self.content(bytes) { return content.folder == folder ? content.places : [] }
         throw CommandFailure(
-            "corrupt", "\(file.directory)/\(file.name) is damaged; remove it, and --resume begins as the first time")
+            "corrupt", "\(file.directory)/\(file.name) is damaged; remove it, and --resume begins anew")
     }
 
     /// Replaces the places of these elements and keeps those of others, which another program may have written. Above the

@@ -6,9 +6,9 @@ struct AliasCommand: ReportingCommand {
         commandName: "alias",
         abstract: "Give a TARGET a name of your own, list these names or remove one.",
         discussion: """
-            An alias is taken wherever a TARGET is. It is typed like a SERVICE, without '/' and ':', in upper and lower case \
-            as it was given, and comes before a service of that name that the network has, unless that is paired: a name of a \
-            paired service is never an alias. An alias stands for a TARGET alone: for no option and no other alias.
+            An alias can replace any TARGET. It is typed like a SERVICE, without '/' and ':', with its upper and lower case \
+            letters, and takes precedence over a service of that name on the network, unless that is paired: a name of a \
+            paired service is never an alias. An alias stands for a TARGET only, not for options or other aliases.
 
               $ elemental alias lamp 'lamp/Desk lamp'
               $ elemental get lamp Brightness
@@ -30,9 +30,9 @@ struct AliasCommand: ReportingCommand {
 
     func validate() throws {
         guard (alias == nil) == (target == nil) else {
-            throw ValidationError("'\(alias?.excerpt ?? "")' stands for what? Give ALIAS and TARGET, or --remove ALIAS")
+            throw ValidationError("'\(alias?.excerpt ?? "")' has no TARGET; give ALIAS and TARGET, or --remove ALIAS")
         }
-        guard remove == nil || alias == nil else { throw ValidationError("--remove goes without ALIAS and TARGET") }
+        guard remove == nil || alias == nil else { throw ValidationError("give --remove without ALIAS and TARGET") }
     }
 
     func perform(_ console: Console) async throws {
@@ -51,7 +51,8 @@ struct AliasCommand: ReportingCommand {
             try await Blocking.run {
                 try state.updateAliases { aliases throws(CommandFailure) in
                     guard let target = aliases.remove(remove) else {
-                        throw CommandFailure("unknownAlias", "there is no alias '\(remove.excerpt)'")
+                        throw CommandFailure(
+                            "unknownAlias", "there is no alias '\(remove.excerpt)'; see: elemental alias")
                     }
                     removed.withLock { $0 = target }
                 }

@@ -11,7 +11,7 @@ struct BrowseCommand: ReportingCommand {
             Prints a line for each: + found, ~ changed, - gone, with SERVICE/NAME, host and port, addresses, whether \
             this user is paired with it or needs to be, and TXT record. Without SERVICE it shows all element services, except those of an \
             older ElementalController, which are found by their SERVICE only. It ends on Ctrl-C or after --for; \
-            --timeout does not limit it. With --once it prints what is there as a table, after about a second.
+            --timeout does not limit it. With --once it prints the services as a table, after about a second.
 
               $ elemental browse
               $ elemental browse --once
@@ -25,14 +25,14 @@ struct BrowseCommand: ReportingCommand {
     @Option(name: .customLong("for"), help: ArgumentHelp("End after that time.", valueName: "seconds"))
     var time: Seconds?
 
-    @Flag(help: "Print the services that are there, and end: when the first answers are in, or after --timeout.")
+    @Flag(help: "Print the services once, and end: after the first answers, or after --timeout.")
     var once = false
 
     @OptionGroup var state: StateOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if once, time != nil { throw ValidationError("--once and --for exclude each other") }
+        if once, time != nil { throw ValidationError("give --once or --for, not both") }
         if let service { try checked { try ElementalService.check(service: service) } }
     }
 
@@ -90,7 +90,9 @@ struct BrowseCommand: ReportingCommand {
                 rows: found.map { $0.cells(trusted.standing(to: $0)) })
             await console.emit(found.map { Notice.browsing(.found($0), trusted) }, as: table)
             if found.isEmpty { await console.talk("no service was found") }
-            if isComplete == nil { await console.talk("not all have answered within \(output.limit)") }
+            if isComplete == nil {
+                await console.talk("some did not answer within \(output.limit); give a longer --timeout")
+            }
         }
     }
 

@@ -32,7 +32,7 @@ struct GetCommand: ReportingCommand {
     func validate() throws {
         guard raw else { return }
         if names.count != 1 { throw ValidationError("--raw takes one element") }
-        if output.json { throw ValidationError("--raw and --json exclude each other") }
+        if output.json { throw ValidationError("give --raw or --json, not both") }
     }
 
     func perform(_ console: Console) async throws {
@@ -81,7 +81,7 @@ extension Client {
         }).first {
             throw CommandFailure(
                 "timedOut",
-                "'\(element.name)' stopped arriving or arrives too slowly: \(amount) arrived; --timeout gives it more time"
+                "'\(element.name)' arrives too slowly: \(amount) arrived; give a longer --timeout"
             )
         }
         let unset = "\(device.name) has not set \(quotedList(absent.map(\.name), "and"))"

@@ -8,7 +8,7 @@ struct HistoryCommand: AsyncParsableCommand {
         abstract: "Remove values that services of this machine keep in files.",
         discussion: """
             A service keeps the values of elements that are published with 'history' in files of the directory of --state, \
-            so that clients that come later get them.
+            for clients that request them later.
 
               $ elemental history clear weather
             """,
@@ -20,7 +20,7 @@ struct HistoryClearCommand: ReportingCommand {
         commandName: "clear",
         abstract: "Remove the values that a service keeps in files, of one element or of all.",
         discussion: """
-            The service must not run meanwhile. Clients that ask it later are told that values are missing.
+            Stop the service first. Later, it informs clients that values are missing.
 
               $ elemental history clear weather
               $ elemental history clear weather Temperature
@@ -40,12 +40,12 @@ struct HistoryClearCommand: ReportingCommand {
             try ServiceHistories.clear(service, element, directory: state.state)
         }
         if let element, cleared.isEmpty {
-            throw CommandFailure("unknownElement", "no values of '\(element)' of service '\(service)' are in files")
+            throw CommandFailure("unknownElement", "service '\(service)' has no values of '\(element)' in files")
         }
         for (name, byteCount) in cleared.sorted(by: { $0.key < $1.key }) {
             await console.emit(.historyCleared(service, name, byteCount))
         }
-        if cleared.isEmpty { await console.talk("no values of service '\(service)' are in files") }
+        if cleared.isEmpty { await console.talk("service '\(service)' has no values in files") }
     }
 }
 

@@ -10,16 +10,16 @@ struct OSCCommand: ReportingCommand {
         abstract: "Show services to OSC surfaces such as TouchOSC; with --control their faders set elements.",
         discussion: """
             Bridges the TARGETs, or every service that is found, as they come and go. The element Cutoff of the instance \
-            Synth is at /Synth/Cutoff; a blank becomes _, and what OSC addresses cannot have ~ and two hexadecimal digits. \
-            A message without arguments asks for the value. Patterns, and bundles with and without time tags, are understood.
+            Synth is at /Synth/Cutoff; a blank becomes _, and a forbidden character ~ and two hexadecimal digits. \
+            A message without arguments requests the value. Patterns, and bundles with and without time tags, are supported.
 
-            Whoever sent something in the last two minutes is told of all values, and so is each --feedback HOST:PORT. \
-            A surface that moves an element is not told of that one until it rests. OSCQuery describes the elements at \
+            Every sender of the last two minutes receives all values, and so does each --feedback HOST:PORT. \
+            A surface that moves an element receives no values of it until it rests. OSCQuery describes the elements at \
             http://127.0.0.1:PORT/, with types, ranges, access, units and values. Both are announced by Zeroconf, as \
-            _osc._udp and _oscjson._tcp; without --allow on the loopback interface alone.
+            _osc._udp and _oscjson._tcp; without --allow on the loopback interface only.
 
-            OSC knows neither passwords nor encryption, and the sender of a datagram can be made up: only this machine's \
-            programs are heard, unless --allow SUBNET lets others in. With --control whoever is heard sets elements.
+            OSC has neither passwords nor encryption, and the sender of a datagram can be forged: only this machine's \
+            programs are accepted, unless --allow SUBNET admits others. With --control all of these set elements.
 
             A service for paired clients is paired with the bridge, which has an identity of its own: 'elemental pair' with \
             the options that the bridge names.
@@ -31,13 +31,13 @@ struct OSCCommand: ReportingCommand {
 
     @OptionGroup var services: ServicesOptions
 
-    @Flag(help: "Let surfaces set elements, and ask the services for the role that it takes.")
+    @Flag(help: "Let surfaces set elements, and request the required role from the services.")
     var control = false
 
     @Option(
         name: .customLong("map"),
         help: ArgumentHelp(
-            "What an element is called in its address; may be given several times.", valueName: "element=name"),
+            "The name of an element in its address; may be given several times.", valueName: "element=name"),
         transform: ElementMapping.init(parsing:))
     var mappings: [ElementMapping] = []
 
@@ -47,18 +47,18 @@ struct OSCCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A surface that is told of all values, whether it sends or not; may be given several times.",
+            "A surface that receives all values, whether it sends or not; may be given several times.",
             valueName: "host:port"),
         transform: { try HostPort(parsing: $0, ports: 1...65535) })
     var feedback: [HostPort] = []
 
     @Option(
         help: ArgumentHelp(
-            "A network whose surfaces are heard too, such as 192.168.1.0/24; may be given several times.",
+            "A network whose surfaces are accepted, too, such as 192.168.1.0/24; may be given several times.",
             valueName: "subnet"))
     var allow: [String] = []
 
-    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    @Flag(name: .customLong("print"), help: "Print each value that is forwarded.")
     var prints = false
 
     @OptionGroup var output: OutputOptions

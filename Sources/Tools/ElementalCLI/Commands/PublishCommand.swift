@@ -10,7 +10,7 @@ struct PublishCommand: ReportingCommand {
             A line NAME=VALUE on standard input sets an element and sends it to every device. A value that a device sends is \
             printed, becomes the element's value and is sent to all devices, including the sender, unless the element is \
             write-only. A device that connects later gets the current values at once. The service ends at the end of the \
-            input, on Ctrl-C and on SIGTERM; it is then withdrawn, and the devices are told.
+            input, on Ctrl-C and on SIGTERM; it is then withdrawn, and the devices are notified.
 
             An element is ID:NAME:TYPE[:OPTION…][=INITIAL]: ID is 0 to 127, the same at both ends; TYPE is int8 … \
             uint64, float, double, string, data, bool, float2, float3, float4 or float4x4. INITIAL is its first value, \
@@ -25,13 +25,13 @@ struct PublishCommand: ReportingCommand {
               latest        only the newest unsent value is kept
               ro, wo        read-only, write-only for clients
               timed         values carry the time at which they were measured
-              history L     values are kept for clients that ask for them later, at most
-                            so long, so many or so many bytes: history 24h 1000 4MB
-              momentary     a push button: a bool that is on while somebody holds it
+              history L     values are kept for clients that request them later, up to
+                            a time, a number or a size: history 24h 1000 4MB
+              momentary     a push button: a bool that is on while a user holds it
               urgent        an emergency stop: a bool that pages show first and large
-              readers ROLE  the least role that reads it: plain (the default), observe,
+              readers ROLE  the minimum role to read it: plain (the default), observe,
                             control or admin
-              writers ROLE  the least role that sets it; control by default. An open
+              writers ROLE  the minimum role to set it; control by default. An open
                             service ignores both
 
               $ elemental publish robot --element 1:Speed:float --element 2:Arm:float3:udp
@@ -52,15 +52,15 @@ struct PublishCommand: ReportingCommand {
               3:Log:string:ro
                   follow: journalctl -f -n 0 -o cat
 
-            'read' runs its command every so many seconds, and the first line that it prints is the value; of 'follow' every \
-            line is one; 'write' gets a value as a line on its standard input, and the client is told if it fails; 'sink' runs \
-            on and gets each value as a line. A command that takes longer than 10 seconds to read or write is ended.
+            'read 5' runs its command every 5 seconds, and the first line that it prints is the value; of 'follow' every \
+            line is one; 'write' gets a value as a line on its standard input, and a failure reaches the client; 'sink' keeps \
+            running and gets each value as a line. A command that reads or writes for more than 10 seconds is ended.
 
               $ elemental publish pi --from pi.elements
 
             Values of elements with a history are kept in files in the directory of --state, which outlast this program: a \
-            value is written within a second, and forced onto the disk within ten, which is what a power failure may lose. \
-            One program at a time can keep those of a service's name. 'elemental history clear' removes them.
+            value is written within a second, and forced onto the disk within ten: a power failure may lose the rest. \
+            Only one program at a time can keep the values of a service's name. 'elemental history clear' removes them.
 
               $ elemental publish weather \\
                   --element '1:Temperature:float:ro:timed:history 24h'
@@ -78,7 +78,7 @@ struct PublishCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file of elements and commands, in the place of --element and of standard input.", valueName: "file"))
+            "A file of elements and commands, instead of --element and standard input.", valueName: "file"))
     var from: String?
 
     @OptionGroup var hosting: HostingOptions
@@ -104,7 +104,7 @@ struct PublishCommand: ReportingCommand {
                 "give one or more --element" + (from == nil ? ", or --from FILE" : " or --from, not both"))
         }
         if from != nil, stay {
-            throw ValidationError("--stay goes with --element: with --from nothing is read from input")
+            throw ValidationError("--stay needs --element; leave it out: --from does not read standard input")
         }
         for entry in txt where entry.first == "=" || !entry.contains("=") {
             throw ValidationError("--txt takes KEY=VALUE, not '\(entry.excerpt)'")
@@ -186,7 +186,8 @@ struct PublishCommand: ReportingCommand {
                         newest.withLock { $0 = read }
                         return
                     } catch {
-                        await console.talk("the file stays as it was read before: \(CommandFailure(error).description)")
+                        await console.talk(
+                            "the new file is ignored, the old one stays: \(CommandFailure(error).description)")
                     }
                 }
             }

@@ -8,8 +8,8 @@ struct WatchCommand: ReportingCommand {
         commandName: "watch",
         abstract: "Print the values of services as they arrive, the current ones first.",
         discussion: """
-            Behind TARGET are the names of elements; without any it prints all. Each --also is a further TARGET: then the \
-            names count for all of them, and each line begins with its service. A TARGET that is away holds up no other.
+            Give names of elements after TARGET; without any it prints all. Each --also is a further TARGET: then the \
+            names apply to all of them, and each line begins with its service. A TARGET that is away delays no other.
 
             It ends on Ctrl-C, after --count values, after --for, and when the services have ended; the status is 1 if a \
             connection broke, 5 if fewer than --count values arrived. With --reconnect it outlasts the connections: it \
@@ -17,8 +17,8 @@ struct WatchCommand: ReportingCommand {
 
             With --since the values of that time come first, of elements whose service keeps them (publish: 'history 24h'): \
             each once and in order, also over a connection that was lost, with the time at which it was measured. What is \
-            missing is told. --resume NAME goes on behind the values that 'watch --resume NAME' has printed before, also after \
-            an end in between; the first time it begins with the oldest, or with those of --since.
+            missing is reported. --resume NAME continues after the values that 'watch --resume NAME' printed, also after \
+            a restart; the first time it begins with the oldest, or with those of --since.
 
               $ elemental watch robot
               $ elemental watch robot Speed Battery --count 10
@@ -45,7 +45,7 @@ struct WatchCommand: ReportingCommand {
     @Option(help: ArgumentHelp("Begin with the values of that time, such as 90s, 10m, 2h or 1d.", valueName: "time"))
     var since: TimeSpan?
 
-    @Option(help: ArgumentHelp("Go on behind the values that were printed under that name.", valueName: "name"))
+    @Option(help: ArgumentHelp("Continue after the values that were printed under that name.", valueName: "name"))
     var resume: String?
 
     @OptionGroup var amount: AmountOptions
@@ -61,7 +61,7 @@ struct WatchCommand: ReportingCommand {
             throw ValidationError("at most \(Self.maximumTargetCount) TARGETs can be watched")
         }
         if !also.isEmpty, !element.specs.isEmpty {
-            throw ValidationError("--element is for one TARGET, without --also")
+            throw ValidationError("--element describes one TARGET; leave out --also")
         }
         if let resume { try KeptPositions.check(resume) }
     }
@@ -215,7 +215,7 @@ extension Client {
         guard kept.isEmpty else { return kept }
         throw CommandFailure(
             "notAllowed",
-            "\(device.name) keeps no values of what is watched; leave out --since and --resume, or publish the element with ':history 24h'"
+            "\(device.name) keeps no history of these elements; leave out --since and --resume, or publish them with ':history 24h'"
         )
     }
 

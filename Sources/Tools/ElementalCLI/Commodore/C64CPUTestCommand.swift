@@ -32,7 +32,7 @@ struct C64CPUTestCommand: ReportingCommand {
     @Option(help: ArgumentHelp("The address of the jump to itself that means success.", valueName: "address"))
     var success: MachineAddress
 
-    @Option(help: "The most cycles that the program may take.")
+    @Option(help: "The maximum number of cycles that the program may take.")
     var cycles = 10_000_000_000
 
     @OptionGroup var output: OutputOptions

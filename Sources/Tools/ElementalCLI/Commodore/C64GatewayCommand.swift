@@ -78,7 +78,7 @@ struct C64GatewayCommand: ReportingCommand {
 
     func validate() throws {
         guard line.virtual != nil || !pictures.areWanted else {
-            throw ValidationError("--png and --svg go with --virtual: the screen of another machine is not known here")
+            throw ValidationError("--png and --svg need --virtual: the screen of another machine is not known here")
         }
         try hosting.service.check(service: service)
         for (option, rate) in [("--pace", pace), ("--native-pace", nativePace)] where !(1...10_000 ~= rate) {
@@ -105,7 +105,8 @@ struct C64GatewayCommand: ReportingCommand {
         let (address, url) = (String(text[..<sign]), String(text[text.index(after: sign)...]))
         guard ProgramAddress.isHub(address) else {
             throw ValidationError(
-                "ADDRESS is the one a program asks for: ws:// or wss://, a host, optionally a port, and a path")
+                "ADDRESS is the address that a program requests: ws:// or wss://, a host, optionally a port, and a path"
+            )
         }
         do {
             try HubConnection.check(url: url)

@@ -6,7 +6,7 @@ extension ConsoleEvent where Self == Notice {
     static func program(_ name: String, isConnected: Bool) -> Notice {
         Notice(
             "program", [("name", .string(name)), ("connected", .bool(isConnected))],
-            "the program '\(name)' is \(isConnected ? "connected" : "not connected any more")")
+            "the program '\(name)' is \(isConnected ? "connected" : "disconnected")")
     }
 
     static func screen(of machine: Commodore64) -> Notice {

@@ -46,11 +46,11 @@ struct LineOptions: ParsableArguments {
                 "give one of --serial DEVICE, --pty, --listen HOST:PORT, --virtual PROGRAM.prg"
                     + (ways > 1 ? ", not \(ways)" : ""))
         }
-        guard !ip232 || listen != nil else { throw ValidationError("--ip232 goes with --listen") }
-        guard !ntsc || virtual != nil else { throw ValidationError("--ntsc goes with --virtual") }
-        guard !acia || virtual == nil else { throw ValidationError("--virtual has no ACIA") }
+        guard !ip232 || listen != nil else { throw ValidationError("--ip232 needs --listen") }
+        guard !ntsc || virtual != nil else { throw ValidationError("--ntsc needs --virtual") }
+        guard !acia || virtual == nil else { throw ValidationError("--virtual has no ACIA; leave out --acia") }
         guard acia || baud <= BaudOptions.fastest else {
-            throw ValidationError("more than \(BaudOptions.fastest) baud are for --acia: the user port is slower")
+            throw ValidationError("the user port takes at most \(BaudOptions.fastest) baud; add --acia or lower --baud")
         }
     }
 

@@ -39,7 +39,8 @@ final class ModemLink {
             do {
                 return try SocketAddress.makeAddressResolvingHost(modem.host, port: modem.port)
             } catch {
-                throw CommandFailure("hostNotFound", "the host '\(modem.host)' of --modem is not known")
+                throw CommandFailure(
+                    "hostNotFound", "the host '\(modem.host)' of --modem was not found; check its name")
             }
         }
     }
@@ -71,7 +72,7 @@ final class ModemLink {
                 return
             }
             if unsent.count > Self.maximumUnsent {
-                lose("the gateway reads nothing")
+                lose("the gateway stopped reading")
                 machine.line.cut()
             }
         }

@@ -16,11 +16,11 @@ struct DashboardCommand: ReportingCommand {
             are only read have a plot. Several browsers may look at once. Metrics for Prometheus are at /metrics.
 
             Only this machine's browsers reach it, unless --lan opens it to the network, which shows the address as a QR \
-            code too. The address has a token, without which nobody is let in; it is kept in the state directory, and \
+            code too. The address has a token, without which access is refused; it is kept in the state directory, and \
             Prometheus sends it as 'Authorization: Bearer'. With --lan the page comes by https, with a certificate of the \
             dashboard's own, whose fingerprint is printed and which browsers ask about once, or with that of --certificate \
-            and --key. Over plain http, --http, the network can read token and values: such a page only reads and does not \
-            pair, unless --insecure-control is said, and phones do not give it their motion.
+            and --key. Over plain http, --http, the network can read token and values: such a page cannot set or \
+            pair, unless --insecure-control is given, and phones do not give it their motion.
 
             The page is a client of its own: a service for paired clients is paired from the page, by the code that it \
             shows, or with 'elemental pair' and the options that are named here.
@@ -40,18 +40,18 @@ struct DashboardCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A name by which browsers know this machine besides its own, such as the certificate's; shown in the address.",
+            "Another name of this machine in browsers, such as the certificate's; shown in the address.",
             valueName: "name"))
     var host: String?
 
     @Option(
         name: .customLong("public-url"),
         help: ArgumentHelp(
-            "The address by which a reverse proxy shows the page, as in https://pi.example.org.",
+            "The page's address at a reverse proxy, as in https://pi.example.org.",
             discussion: "X-Forwarded-For and the like are not trusted.", valueName: "url"))
     var publicURL: String?
 
-    @Flag(help: "Show only: nothing is set, nothing is paired.")
+    @Flag(help: "Only show values: set no elements and pair nothing.")
     var readOnly = false
 
     @Flag(help: "Ask paired services for the role control, also those that were not paired from the page.")
@@ -60,7 +60,7 @@ struct DashboardCommand: ReportingCommand {
     @OptionGroup var token: TokenOption
 
     @Option(
-        help: ArgumentHelp("For https: the certificate and those that lead to its root, in PEM.", valueName: "file"))
+        help: ArgumentHelp("For https: the certificate with its chain to the root, in PEM.", valueName: "file"))
     var certificate: String?
 
     @Option(help: ArgumentHelp("For https: the certificate's private key, in PEM.", valueName: "file"))
@@ -69,7 +69,7 @@ struct DashboardCommand: ReportingCommand {
     @Flag(help: "With --lan or --listen: plain http, which the network can read.")
     var http = false
 
-    @Flag(help: "With --lan or --listen: plain http, and set and pair all the same, though the network can listen.")
+    @Flag(help: "With --lan or --listen: allow setting and pairing over plain http (insecure).")
     var insecureControl = false
 
     @OptionGroup var output: OutputOptions
@@ -77,13 +77,13 @@ struct DashboardCommand: ReportingCommand {
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
         guard (certificate == nil) == (key == nil) else {
-            throw ValidationError("https takes both, --certificate FILE and --key FILE")
+            throw ValidationError("https needs both --certificate FILE and --key FILE")
         }
         if http, listening.isLoopback {
             throw ValidationError("--http is for --lan or --listen: this machine's own browsers get plain http anyway")
         }
         if http, certificate != nil {
-            throw ValidationError("--http is plain, --certificate is for https: give one of them")
+            throw ValidationError("give --http or --certificate, not both")
         }
         if certificate == "" || key == "" { throw ValidationError("--certificate and --key take the name of a file") }
         if readOnly, control || insecureControl {
@@ -96,7 +96,7 @@ struct DashboardCommand: ReportingCommand {
         }
         if control, !listening.isLoopback, isPlain, !insecureControl {
             throw ValidationError(
-                "--control with \(listening.text) and --http takes --insecure-control: over plain http the page sets nothing"
+                "--control with \(listening.text) and --http needs --insecure-control: over plain http the page sets nothing"
             )
         }
         if let host, !WebServerOptions.isHost(host) {
@@ -104,7 +104,7 @@ struct DashboardCommand: ReportingCommand {
         }
         if insecureControl, !isPlain {
             throw ValidationError(
-                "--insecure-control is for --lan without a certificate; otherwise nothing is forbidden")
+                "leave out --insecure-control: it is only for plain http on the network")
         }
     }
 
@@ -121,11 +121,11 @@ struct DashboardCommand: ReportingCommand {
     }
 
     private var policy: BoardPolicy {
-        if readOnly { return BoardPolicy(reason: "This page only shows: it was started with --read-only.") }
+        if readOnly { return BoardPolicy(reason: "This page is read-only: it was started with --read-only.") }
         guard isPlain, !insecureControl else { return BoardPolicy() }
         return BoardPolicy(
             reason:
-                "This page only shows: it comes over plain http, so that the network can read along. Start it without "
+                "This page is read-only: it comes over plain http, which the network can read. Start it without "
                 + "--http, or with --insecure-control.")
     }
 
@@ -208,8 +208,8 @@ struct DashboardCommand: ReportingCommand {
         var note: String?
         if isPlain {
             note =
-                "whoever listens on this network can read the token and the values: they are not encrypted"
-                + (insecureControl ? ", and can then set them" : "; the page only shows")
+                "every machine on this network can read the token and the values: they are not encrypted"
+                + (insecureControl ? ", and can then set them" : "; the page is read-only")
         }
         let isHidden = console.isJournal(isResult: false)
         await console.emit(

@@ -52,7 +52,7 @@ struct PageCertificate {
             let bytes = Data(base64Encoded: certificate.split(separator: "\n").dropFirst().dropLast().joined())
         else {
             throw CommandFailure(
-                "certificate", "openssl made no certificate and key; give some with --certificate and --key")
+                "certificate", "openssl did not make a certificate and key; give your own with --certificate and --key")
         }
         self.key = Array(key.utf8)
         chain = Array(certificate.utf8)

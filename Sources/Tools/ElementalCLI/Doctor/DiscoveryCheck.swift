@@ -18,7 +18,7 @@ enum DiscoveryCheck {
     ///   - body: further checks while a service is published, so that this host answers others.
     static func run(_ output: OutputOptions, hasBus: Bool, _ body: () async -> [Finding]) async -> [Finding] {
         guard hasBus else {
-            return [Finding("avahi-daemon", .skipped, "without the message bus it cannot be asked")] + (await body())
+            return [Finding("avahi-daemon", .skipped, "not checked, because it needs the message bus")] + (await body())
         }
         let name = "\(HostName.current.prefix(40)) \(UInt32.random(in: 0...UInt32.max))"
         let publisher: ServicePublisher
@@ -43,7 +43,7 @@ enum DiscoveryCheck {
                 case .failed(let error, _): return error.message
                 }
             }
-            return "the daemon was not waited for"
+            return "the check was interrupted"
         }
         if let reason = answer ?? "the daemon does not answer within \(output.limit)" {
             return [Finding("avahi-daemon", .problem, "services cannot be published: \(reason)", advice: remedy)]
@@ -59,7 +59,7 @@ enum DiscoveryCheck {
         } catch {
             return [
                 Finding(
-                    "avahi-daemon", .problem, "a service that was published is not found: \(error.message)",
+                    "avahi-daemon", .problem, "a published service was not found: \(error.message)",
                     advice: remedy)
             ]
         }
@@ -74,7 +74,7 @@ enum DiscoveryCheck {
         }
         return Finding(
             "host name", .warning, "this host is '\(own)', and the network knows it as '\(known).local'",
-            advice: "if another host has the name too, give this one another: sudo hostnamectl set-hostname NAME; then "
+            advice: "if another host has the same name, rename this one: sudo hostnamectl set-hostname NAME; then "
                 + "sudo systemctl restart avahi-daemon")
     }
 }
@@ -88,7 +88,7 @@ enum BusCheck {
         let address = StateDirectory.environment["DBUS_SYSTEM_BUS_ADDRESS"]
         guard let path = address.map({ path(in: $0) }) ?? standardPath else {
             return Finding(
-                "D-Bus", .skipped, "the bus at '\((address ?? "").excerpt)' has no path that could be looked at")
+                "D-Bus", .skipped, "the bus at '\((address ?? "").excerpt)' has no path to check")
         }
         do {
             let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)

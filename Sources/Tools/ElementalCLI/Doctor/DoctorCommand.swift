@@ -4,10 +4,10 @@ import Support
 struct DoctorCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Look at what usually goes wrong on this machine, and say what to do.",
+        abstract: "Check this machine for common problems, and print what to do.",
         discussion: """
-            Looks at the system's message bus and avahi-daemon, publishes a service for a moment and finds it, asks each \
-            network interface by multicast, and looks at the address families, firewalls, the host's name, the clock, the limit of open files, \
+            Checks the system's message bus and avahi-daemon, publishes a service for a moment and finds it, tests each \
+            network interface by multicast, and checks address families, firewalls, the host's name, the clock, the open-file limit, \
             serial devices and the state directory. Nothing is changed. The exit status is 1 if something does not work.
 
               $ elemental doctor
@@ -48,7 +48,7 @@ extension ConsoleEvent where Self == Notice {
     static func examined(problems: Int, warnings: Int) -> Notice {
         let lines =
             switch (problems, warnings) {
-            case (0, 0): ["everything that was looked at is as it should be"]
+            case (0, 0): ["all checks passed"]
             case (0, _): ["nothing is broken; \(warnings) could be better"]
             // The command's failure follows and reports them.
             default: [String]()

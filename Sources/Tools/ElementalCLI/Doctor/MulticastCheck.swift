@@ -62,7 +62,7 @@ enum MulticastCheck {
         } catch {
             return Finding(
                 check, .problem, "multicast cannot be sent from \(address): \(NetworkFailure(error).reason)",
-                advice: "look at the interface's routes and at the firewall: UDP to 224.0.0.251, port 5353")
+                advice: "check the interface's routes and the firewall: UDP to 224.0.0.251, port 5353")
         }
         await Delay.wait(answerTime, on: channel.eventLoop)
         let count = answers.withLock { $0.count }

@@ -18,10 +18,10 @@ enum ClockCheck {
         }
         guard access(mark, F_OK) == 0 else {
             return Finding(
-                "clock", .skipped, "it is not known whether a time server keeps the clock",
-                advice: "if times matter to you: timedatectl status, and sudo timedatectl set-ntp true")
+                "clock", .skipped, "cannot tell whether a time server sets the clock",
+                advice: "if you need exact times: timedatectl status, and sudo timedatectl set-ntp true")
         }
-        return Finding("clock", .ok, "a time server keeps the clock")
+        return Finding("clock", .ok, "a time server sets the clock")
     }
 }
 
@@ -53,11 +53,11 @@ enum AddressFamilyCheck {
         return [
             check(
                 "IPv4", addresses.filter { $0.protocol == .inet }.compactMap(\.ipAddress),
-                advice: "connect this machine to a network that assigns addresses, and look at: ip address"),
+                advice: "connect this machine to a network that assigns addresses, and check with: ip address"),
             check(
                 "IPv6", addresses.filter { $0.protocol == .inet6 }.compactMap(\.ipAddress),
                 advice:
-                    "if other machines need it, look whether it is switched off: sysctl net.ipv6.conf.all.disable_ipv6"
+                    "if other machines need it, check whether it is disabled: sysctl net.ipv6.conf.all.disable_ipv6"
             ),
         ]
     }
@@ -133,7 +133,7 @@ enum StateCheck {
                     "state directory", .ok,
                     hasIdentity
                         ? "identity and trusted peers are in \(path)"
-                        : "\(path) has no identity yet: the first command that needs one makes it")
+                        : "\(path) has no identity yet: the first command that needs one creates it")
             }
         } catch {
             return Finding("state directory", .problem, error.message)
@@ -145,9 +145,9 @@ enum StateCheck {
         }
         guard access(parent, W_OK) == 0 else {
             return Finding(
-                "state directory", .problem, "\(path) cannot be made: \(parent) cannot be written by this user",
+                "state directory", .problem, "\(path) cannot be created: \(parent) cannot be written by this user",
                 advice: "name another: --state DIR or $ELEMENTAL_STATE")
         }
-        return Finding("state directory", .ok, "\(path) is made by the first command that needs an identity")
+        return Finding("state directory", .ok, "the first command that needs an identity creates \(path)")
     }
 }

@@ -42,20 +42,21 @@ struct ElementSpec: Sendable {
     private func checkInitial() throws {
         guard let initial else { return }
         guard definition.access.contains(.read) else {
-            throw ValidationError("a write-only element has no value to begin with; leave out '=\(initial.excerpt)'")
+            throw ValidationError("a write-only element cannot have an initial value; leave out '=\(initial.excerpt)'")
         }
         // A file is read when the service starts.
         if initial.hasPrefix("@"), definition.type == .string || definition.type == .data { return }
         let value = try checked("INITIAL: ") { try ElementValue(text: initial, of: definition) }
         guard definition.allows(value) else {
-            throw ValidationError("INITIAL: '\(initial.excerpt)' is outside the element's range or none of its choices")
+            throw ValidationError(
+                "INITIAL: '\(initial.excerpt)' is outside the element's range or not one of its choices")
         }
     }
 
     private static func unknownType(_ word: Substring) -> String {
         let names = ElementType.allCases.map(\.name)
         let near = NearNames.closest(to: String(word), among: names)
-        return "is no TYPE; "
+        return "is not a TYPE; "
             + (near.isEmpty ? "give one of " + names.joined(separator: ", ") : "did you mean " + quotedList(near) + "?")
     }
 }

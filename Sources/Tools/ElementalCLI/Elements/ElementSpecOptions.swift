@@ -52,8 +52,8 @@ struct ElementSpecOptions: Sendable {
                 guard let dots = word.firstRange(of: "...") else {
                     throw ValidationError(
                         word,
-                        "is none of udp, latest, timed, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
-                            + "'history LIMITS', 'choices A,B…', 'readers ROLE' and 'writers ROLE'")
+                        "is unknown; give udp, latest, timed, rw, ro, wo, momentary, urgent, LOW...HIGH, 'step N', 'unit U', "
+                            + "'history LIMITS', 'choices A,B…', 'readers ROLE' or 'writers ROLE'")
                 }
                 // A vector's range is that of each component, which is a float.
                 let boundType: ElementType = type.isVector ? .float : type
@@ -73,7 +73,7 @@ struct ElementSpecOptions: Sendable {
     }
 
     private static func repeated(_ word: Substring) -> ValidationError {
-        ValidationError(word, "comes after another word of its kind; give one of them")
+        ValidationError(word, "is a second option of its kind; give only one")
     }
 
     /// Parses the limits of a history: a number of values, a time and a size, in any order, as in `24h 1000 4MB`.
@@ -96,7 +96,7 @@ struct ElementSpecOptions: Sendable {
             {
                 try set(&byteCount, number * unit.1)
             } else {
-                throw ValidationError(part, "is no limit of a history, such as 24h, 1000 (values) or 4MB")
+                throw ValidationError(part, "is not a limit of a history, such as 24h, 1000 (values) or 4MB")
             }
         }
         return HistoryLimits(count: count, seconds: seconds, byteCount: byteCount ?? 16 << 20)
@@ -117,7 +117,7 @@ struct ElementSpecOptions: Sendable {
         do {
             value = try ElementValue(text: String(text), type: type)
         } catch {
-            throw ValidationError(word, "is wrong: \(error.message)")
+            throw ValidationError(word, "is invalid: \(error.message)")
         }
         guard let number = value.numericValue, number.isFinite else {
             throw ValidationError(text, "is not a finite number")
@@ -151,7 +151,7 @@ struct ElementSpecOptions: Sendable {
             do {
                 choices.append(ElementChoice(try ElementValue(text: "\(next)", type: type), name.unescaped))
             } catch {
-                throw ValidationError(part, "has the number \(next), which is no \(type)")
+                throw ValidationError(part, "has the number \(next), which does not fit \(type)")
             }
             next += 1
         }

@@ -23,11 +23,11 @@ struct BrokerOptions: ParsableArguments {
         if let password {
             _ = try Self.file(password)
             guard address.user != nil else {
-                throw ValidationError("--password goes with a user: mqtt://USER@\(address.host)")
+                throw ValidationError("--password needs a user: mqtt://USER@\(address.host)")
             }
         }
         if !certificates.files.isEmpty, !address.isSecure {
-            throw ValidationError("--trust goes with mqtts://, which encrypts")
+            throw ValidationError("--trust needs an mqtts:// address")
         }
     }
 

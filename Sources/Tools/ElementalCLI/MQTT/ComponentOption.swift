@@ -16,12 +16,12 @@ struct ComponentOption: Sendable {
         }
         let parts = rest.split(separator: ",", omittingEmptySubsequences: false)
         guard let kind = parts.first.flatMap({ MQTTComponent.Kind(rawValue: String($0)) }) else {
-            throw ValidationError("'\(rest.excerpt)' is no component")
+            throw ValidationError("'\(rest.excerpt)' is not a component")
         }
         var settings: [String: String] = [:]
         for part in parts.dropFirst() {
             guard let sign = part.firstIndex(of: "="), sign != part.startIndex else {
-                throw ValidationError("'\(part.excerpt)' is no setting: write it as in device_class=humidity")
+                throw ValidationError("'\(part.excerpt)' is not a setting; write it as in device_class=humidity")
             }
             settings[String(part[..<sign])] = String(part[part.index(after: sign)...])
         }

@@ -12,10 +12,10 @@ struct MQTTBridgeCommand: ReportingCommand {
         discussion: """
             Bridges the TARGETs, or every service that is found, as they come and go. Each element has a topic with its \
             newest value, retained: BASE/SERVICE/INSTANCE/ELEMENT. Names become topic levels in small letters; where a \
-            character was replaced, four digits tell names apart. .../availability says online or offline.
+            character was replaced, four digits distinguish names. .../availability is online or offline.
 
-            With --control, messages to .../ELEMENT/set set an element: whoever may publish there controls the service. \
-            What is refused is answered in .../ELEMENT/refused and by the current value. Retained commands are refused.
+            With --control, messages to .../ELEMENT/set set an element: a client that may publish there controls the service. \
+            A refusal is answered in .../ELEMENT/refused and with the current value. Retained commands are refused.
 
             Home Assistant (2024.11 or later) shows each service as a device by itself. --map changes what an element is \
             there: Brightness=light, Humidity=sensor,device_class=humidity, Reset=button, Code=none.
@@ -33,30 +33,31 @@ struct MQTTBridgeCommand: ReportingCommand {
     @OptionGroup var services: ServicesOptions
     @OptionGroup var broker: BrokerOptions
 
-    @Flag(help: "Let the broker's clients set elements, and ask the services for the role that it takes.")
+    @Flag(help: "Let the broker's clients set elements, and request the required role from the services.")
     var control = false
 
     @OptionGroup var topics: BridgeTopicOptions
 
     @Option(
-        help: ArgumentHelp("The most values of one element per second; 0 for no limit.", valueName: "values"))
+        help: ArgumentHelp(
+            "The maximum number of values of one element per second; 0 for no limit.", valueName: "values"))
     var rate = 2.0
 
     @Option(
         name: .customLong("map"),
         help: ArgumentHelp(
-            "What an element is in Home Assistant; may be given several times.",
+            "The component of an element in Home Assistant; may be given several times.",
             valueName: "element=component[,key=value]"),
         transform: ComponentOption.init(parsing:))
     var components: [ComponentOption] = []
 
     @Option(
         help: ArgumentHelp(
-            "The bridge's name in its availability topic (default: this host's). Each bridge to one broker has another.",
+            "The bridge's name in its availability topic (default: this host's). Each bridge to a broker needs its own.",
             valueName: "id"))
     var id: String?
 
-    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    @Flag(name: .customLong("print"), help: "Print each value that is forwarded.")
     var prints = false
 
     @OptionGroup var output: OutputOptions
@@ -116,7 +117,7 @@ struct BridgeTopicOptions: ParsableArguments {
         help: ArgumentHelp("The first level, or levels, of the topics.", valueName: "topic"))
     var base = "elemental"
 
-    @Option(help: "Who is told of the services.")
+    @Option(help: "Where to announce the services.")
     var discovery = MQTTBridgeOptions.Discovery.homeAssistant
 
     @Option(

@@ -8,7 +8,7 @@ struct MQTTCommand: AsyncParsableCommand {
         commandName: "mqtt",
         abstract: "Show services to an MQTT broker and to Home Assistant: 'elemental mqtt TARGET… --broker URL'.",
         discussion: """
-            'elemental mqtt' without the name of a subcommand is 'elemental mqtt bridge'; its options are told by \
+            'elemental mqtt' without the name of a subcommand is 'elemental mqtt bridge'; its options are in \
             'elemental mqtt bridge --help'.
 
               $ elemental mqtt --all --broker mqtt://localhost
@@ -24,11 +24,11 @@ struct MQTTCommand: AsyncParsableCommand {
 struct MQTTForgetCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "forget",
-        abstract: "Empty what a broker has retained of services, and remove them from Home Assistant.",
+        abstract: "Clear a broker's retained messages of services, and remove them from Home Assistant.",
         discussion: """
-            For services that will not come back: a bridge says of them that they are offline, but does not remove them. \
-            They need not be there. A bridge that still runs tells of its services again when it connects anew, so stop it \
-            first. With --base and --discovery as the bridge had them.
+            For services that will not come back: a bridge marks them as offline, but does not remove them. \
+            They need not be running. A bridge that still runs announces its services again when it reconnects, so stop it \
+            first. Give --base and --discovery as for the bridge.
 
               $ elemental mqtt forget 'lamp/Desk lamp' --broker mqtt://localhost
               $ elemental mqtt forget robot --broker mqtt://localhost

@@ -53,7 +53,7 @@ extension ConsoleEvent where Self == Notice {
             case .sharedID(let id):
                 (
                     "sharedID", [("id", .string(id))],
-                    "another bridge to \(broker) has the id '\(id)' too: give one of them another with --id"
+                    "another bridge to \(broker) has the same id '\(id)': change one of them with --id"
                 )
             default: ("connected", [], "connected to \(broker)" + (isAgain ? " again" : ""))
             }
@@ -68,8 +68,8 @@ extension ConsoleEvent where Self == Notice {
                 ("discovery", .string(options.discovery.rawValue)), ("control", .bool(options.setsElements)),
             ],
             options.setsElements
-                ? "whoever may publish to \(options.base)/… at \(broker) controls the services"
-                : "\(broker) is told what the services say and sets nothing; --control would let it")
+                ? "every client that may publish to \(options.base)/… at \(broker) controls the services"
+                : "\(broker) receives values and cannot set any; to allow this, give --control")
     }
 
     /// A service, or one of its elements, is not shown as the options request.

@@ -35,7 +35,7 @@ struct MetricsCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A host name by which others ask for this machine, besides its own and its addresses; may be given several times.",
+            "Another host name under which clients request the metrics; may be given several times.",
             valueName: "name"))
     var host: [String] = []
 
@@ -61,13 +61,13 @@ struct MetricsCommand: ReportingCommand {
         if once, port != Self.defaultPort || listening.address != nil || token.token != nil || !host.isEmpty {
             throw ValidationError("--once serves nothing: leave out --port, --lan, --listen, --host and --token")
         }
-        if to != nil, !once { throw ValidationError("--to goes with --once") }
+        if to != nil, !once { throw ValidationError("--to needs --once") }
         for name in host where !WebServerOptions.isHost(name) {
             throw ValidationError("--host takes a host name without port, not '\(name.excerpt)'")
         }
         if !listening.isLoopback, token.token == nil {
             throw ValidationError(
-                "\(listening.text) shows the values to others: give them a --token @FILE, such as one made by "
+                "\(listening.text) opens the values to the network: give --token @FILE, with a token such as from "
                     + "'openssl rand -hex 16'")
         }
     }
@@ -107,7 +107,7 @@ struct MetricsCommand: ReportingCommand {
             let known = options.acceptsOwnAddresses ? HostName.known.map { "\($0).local" } ?? host : host
             let note =
                 listening.isLoopback
-                ? nil : "whoever listens on this network can read the token and the values: they are not encrypted"
+                ? nil : "every machine on this network can read the token and the values: they are not encrypted"
             await console.emit(.serving("http://\(known.withPort(port))/metrics", note))
             try await follower.run()
         } cleanup: {

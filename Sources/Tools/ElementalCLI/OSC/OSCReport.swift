@@ -79,7 +79,7 @@ extension ConsoleEvent where Self == Notice {
             ],
             "listening for OSC on UDP port \(port), and for OSCQuery at \(url)",
             options.setsElements
-                ? "OSC knows no security: \(who) controls the services"
-                : "\(who) is told what the services say and sets nothing; --control would let it")
+                ? "OSC has no security: \(who) controls the services"
+                : "\(who) receives values and cannot set any; to allow this, give --control")
     }
 }

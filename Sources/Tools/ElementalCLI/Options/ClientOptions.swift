@@ -88,7 +88,7 @@ struct ReconnectOptions: ParsableArguments {
 
 /// How much of this process's memory a peer may use.
 struct LimitOptions: ParsableArguments {
-    static let help = ArgumentHelp("The longest value to accept from the peer, in bytes.", valueName: "bytes")
+    static let help = ArgumentHelp("The maximum length of a value from the peer, in bytes.", valueName: "bytes")
 
     @Option(name: .customLong("max-value"), help: LimitOptions.help)
     var maximumValueByteCount = DeviceLimits().maximumValueByteCount

@@ -15,7 +15,7 @@ struct ClientSecurityOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The most that an encrypted connection may do: \(Role.grantedNames) (default: control; for a bridge, the dashboard and metrics observe, with --control control).",
+            "The role to request on an encrypted connection: \(Role.grantedNames) (default: control; for a bridge, the dashboard and metrics observe, with --control control).",
             discussion: "The service grants less to a client that was paired for less.", valueName: "role"))
     var role: Role?
 

@@ -6,7 +6,7 @@ enum OldSpelling {
 
     /// Records that the command line contains `old`, which is now written as `new`.
     static func note(_ old: String, now new: String) {
-        let line = "\(old) is an old spelling, which the next version will not take; write \(new)"
+        let line = "\(old) is an old spelling that the next version will not accept; write \(new)"
         used.withLock { if !$0.contains(line) { $0.append(line) } }
     }
 

@@ -101,7 +101,8 @@ final class StandardStreams: Sendable {
         guard state.omitted > 0, queues[Stream.error.rawValue].hasRoom() else { return }
         let count = state.omitted
         state.omitted = 0
-        append("\(count) \(count == 1 ? "event was" : "events were") not written: nobody read in time", .error, state)
+        append(
+            "\(count) \(count == 1 ? "event was" : "events were") not written: the reader was too slow", .error, state)
     }
 
     /// Shows progress in the terminal's last line, if standard error is a terminal; `nil` removes it.
@@ -147,7 +148,7 @@ final class StandardStreams: Sendable {
         if code != EPIPE {
             let reason =
                 code == EBADF
-                ? "is closed: what was to be printed is lost" : "cannot be written: \(String(systemError: code))"
+                ? "is closed: the results are lost" : "cannot be written: \(String(systemError: code))"
             state.withLock { $0.failure = CommandFailure("failed", "standard output \(reason)") }
         }
         // With EBADF, standard output was closed from the beginning, so services and bridges go on.

@@ -11,13 +11,13 @@ struct ExportCommand: ReportingCommand {
         discussion: """
             An argument is a recording if a file of that name is there, or if it ends in '.mcap' or begins with '/' or '.'; \
             otherwise it is a TARGET. Of TARGETs it prints the values that they keep now (publish: 'history 24h'), in the \
-            order in which they were measured, and ends. What is missing is told: with --json as 'gap', with --csv on standard \
+            order in which they were measured, and ends. Gaps are reported: with --json as 'gap', with --csv on standard \
             error. A service may keep no values of some elements; these are left out.
 
             --csv prints a line for each value: time, service, instance, element, value, unit. With --wide each element \
             has a column, and each time a line with the newest values of all. The form is that of RFC 4180. --json prints \
             an object a line, as 'elemental watch --json' does, with the gaps of the recording between them. Times are in \
-            UTC. Values that are not of their element's type and parts of the file that are damaged are told at the end, with \
+            UTC. Values that are not of their element's type and damaged parts of the file are reported at the end, with \
             status 1. Cells are written as they were recorded: for a spreadsheet, which runs a text that begins with =, +, - \
             or @ as a formula, give --spreadsheet. On a terminal, characters that would move the cursor are escaped.
 
@@ -48,10 +48,10 @@ struct ExportCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Of TARGETs: begin with the values of that time, such as 90s, 10m, 2h or 1d.", valueName: "time"))
+            "For TARGETs: begin with the values of that time, such as 90s, 10m, 2h or 1d.", valueName: "time"))
     var since: TimeSpan?
 
-    @Option(help: ArgumentHelp("Of TARGETs: the name of this client (default: elemental@HOST).", valueName: "name"))
+    @Option(help: ArgumentHelp("For TARGETs: the name of this client (default: elemental@HOST).", valueName: "name"))
     var name: String?
 
     @OptionGroup var security: ClientSecurityOptions
@@ -68,7 +68,7 @@ struct ExportCommand: ReportingCommand {
 
         init(_ words: [String]) throws {
             if let file = words.first(where: Self.isFile) {
-                guard words.count == 1 else { throw ValidationError("give one recording alone, or TARGETs") }
+                guard words.count == 1 else { throw ValidationError("give one recording, or TARGETs") }
                 self = .file(file)
             } else {
                 guard words.count <= Self.maximumTargetCount else {
@@ -89,12 +89,12 @@ struct ExportCommand: ReportingCommand {
         guard csv != output.json else {
             throw ValidationError(csv ? "give --csv or --json, not both" : "give --csv or --json")
         }
-        if wide, !csv { throw ValidationError("--wide goes with --csv") }
-        if spreadsheet, !csv { throw ValidationError("--spreadsheet goes with --csv") }
+        if wide, !csv { throw ValidationError("--wide needs --csv") }
+        if spreadsheet, !csv { throw ValidationError("--spreadsheet needs --csv") }
         try ClientName.check(name)
         if case .file(let file) = try Subject(words), since != nil {
             throw ValidationError(
-                "--since goes with TARGETs, and '\(file.excerpt)' is a file; for a service of that name type HOST:PORT")
+                "--since is for TARGETs, and '\(file.excerpt)' is a file; for a service of that name give HOST:PORT")
         }
     }
 

@@ -7,7 +7,7 @@ import Support
 struct InfoCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "info",
-        abstract: "Show what a recording has: services, elements, how many values, and its gaps.",
+        abstract: "Show a recording's services, elements, number of values and gaps.",
         discussion: """
             A file that its recorder did not end, because it was killed or the disk was full, is read through, and counts \
             up to its last whole value.
@@ -66,7 +66,7 @@ struct RecordingInfo: ConsoleEvent {
             case .refused: what = "\(name) is refused"
             case .lost where event.instance != nil:
                 what = "\(name): \(event.count.map { "\($0) " } ?? "")values are missing"
-            case .lost: what = "\(event.count ?? 0) values are missing: they came faster than the disk took them"
+            case .lost: what = "\(event.count ?? 0) values are missing: the disk was too slow"
             }
             lines.append("at \(time.brief): \(what)" + (event.reason.map { ": \($0)" } ?? ""))
         }

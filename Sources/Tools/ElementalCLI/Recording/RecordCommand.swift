@@ -12,16 +12,16 @@ struct RecordCommand: ReportingCommand {
         discussion: """
             Records the TARGETs, or every service that is found, as they come and go. It ends on Ctrl-C and SIGTERM, after \
             --for, and before the file would be larger than --max-size, each time with a complete file. \
-            A service that is away is tried again until then; the file tells the gap. Each value has the time of its \
-            arrival, from a clock that nobody sets.
+            A service that is away is tried again until then; the file contains the gap. Each value has the time of its \
+            arrival, from a monotonic clock.
 
             MCAP is the format of Foxglove and ROS 2: their tools open the file, with a topic SERVICE/INSTANCE/ELEMENT for \
             each element. Every value is in the file within a second, so that 'elemental replay' reads it up to the last \
-            second even if this program is killed. A file that is there already is not written over.
+            second even if this program is killed. An existing file is not overwritten.
 
             With --resume the file begins where the recordings with --resume into the same folder end: first come the values \
             that were missed, of elements whose service keeps them (publish: 'history 24h'), and then each new one, once and \
-            in order. The first recording begins with everything that is kept. Values that are kept no more are told in the \
+            in order. The first recording begins with everything that is kept. Values that are no longer kept appear in the \
             file as 'lost'. Other elements are recorded as without --resume. Where recordings end is kept in the state \
             directory.
 
@@ -34,7 +34,7 @@ struct RecordCommand: ReportingCommand {
 
     @OptionGroup var options: RecordOptions
 
-    @Option(name: .customLong("to"), help: ArgumentHelp("The file to make.", valueName: "file"))
+    @Option(name: .customLong("to"), help: ArgumentHelp("The file to create.", valueName: "file"))
     var file: String
 
     var output: OutputOptions { options.output }

@@ -4,11 +4,12 @@ import Support
 
 extension ConsoleEvent where Self == Notice {
     static func recorded(_ summary: RecordingSummary) -> Notice {
-        let lost = summary.lostCount == 0 ? "" : "; \(summary.lostCount) more came than could be written"
+        let lost =
+            summary.lostCount == 0 ? "" : "; \(summary.lostCount) values were dropped, because the disk was too slow"
         let (reason, limit) =
             switch summary.end {
             case .finished: ("finished", "")
-            case .limitReached: ("limitReached", ", which is as large as it may be")
+            case .limitReached: ("limitReached", ", which has reached the maximum size")
             case .failed(let error): (error.code.description, "")
             }
         return Notice(
@@ -26,7 +27,7 @@ extension ConsoleEvent where Self == Notice {
     }
 
     static func replaying(_ recording: Recording, speed: Double) -> Notice {
-        let cut = recording.isComplete ? "" : ", which has no end"
+        let cut = recording.isComplete ? "" : ", which is incomplete"
         let pace = speed == 1 ? "" : ", \(speed) times as fast"
         return Notice(
             "replaying",
@@ -52,7 +53,7 @@ extension ConsoleEvent where Self == Notice {
             "replayed", [("file", .string(file)), ("values", .integer(sent)), ("refused", .integer(refused))],
             isResult: true,
             "replayed \(values(sent)) of \(file)"
-                + (refused == 0 ? "" : "; \(refused) more were not sent or not taken"))
+                + (refused == 0 ? "" : "; \(refused) more were not sent or were refused"))
     }
 
     private static func values(_ count: Int) -> String { count == 1 ? "1 value" : "\(count) values" }

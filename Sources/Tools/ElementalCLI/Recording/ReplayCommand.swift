@@ -14,8 +14,8 @@ struct ReplayCommand: ReportingCommand {
             transports, and its values come in their own time. Clients may set its elements as those of 'elemental \
             publish'. It ends with the file, on Ctrl-C and on SIGTERM.
 
-            With --to the values go to a service, to its elements of the same names and types, where it takes them: what \
-            is read-only there, or outside a range, is left out and told once for each element.
+            With --to the values go to a service, to its elements of the same names and types. An element that \
+            is read-only there is left out, and so are values outside a range. Each element is reported once.
 
             Every value is due at its own time from the beginning, so that an hour takes an hour. With --loop it begins \
             again after the last value without a pause. Other MCAP files are replayed as well if their messages are JSON \
@@ -60,10 +60,10 @@ struct ReplayCommand: ReportingCommand {
         }
         guard to != nil else { return }
         if hosting.service.port != 0 || hosting.address != nil || hosting.unlisted {
-            throw ValidationError("--port, --address and --unlisted go with --publish")
+            throw ValidationError("--port, --address and --unlisted need --publish")
         }
         if hosting.admission.security == .pairedToControl {
-            throw ValidationError("--security paired-to-control goes with --publish; with --to it is open or paired")
+            throw ValidationError("--security paired-to-control needs --publish; with --to give open or paired")
         }
         try ClientName.check(hosting.service.name)
     }
@@ -108,7 +108,7 @@ struct ReplayCommand: ReportingCommand {
             try service.checkNames()
             if recorded.service == nil {
                 await console.talk(
-                    "\(recorded.instance) is published as a service 'recording': the file does not say what it was")
+                    "\(recorded.instance) is published as a service 'recording': the file does not name its service")
             }
             services.append((service, ServiceHost(service, security, console, relaysValues: true)))
         }
@@ -174,7 +174,7 @@ struct ReplayCommand: ReportingCommand {
                 await report.end(file)
             }
             if report.sent == 0 {
-                throw CommandFailure("nothingToReplay", "\(device.name) took no value of \(file.excerpt)")
+                throw CommandFailure("nothingToReplay", "\(device.name) accepted no value of \(file.excerpt)")
             }
             try losses.check(file)
         }

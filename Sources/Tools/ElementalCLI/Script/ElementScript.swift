@@ -61,11 +61,11 @@ struct ElementScript: Sendable, Equatable {
                     let word = String(content.prefix { $0.isLetter })
                     throw problem(
                         Purpose(rawValue: word) != nil
-                            ? "'\(word)' begins a command, which is indented below its element" : "\(error)")
+                            ? "'\(word)' begins a command; indent it below its element" : "\(error)")
                 }
                 continue
             }
-            guard !entries.isEmpty else { throw problem("a command is below its element, and there is none above") }
+            guard !entries.isEmpty else { throw problem("a command needs an element above it") }
             do throws(ValidationError) {
                 let command = try Self.command(content)
                 try Self.check(command, of: entries[entries.count - 1])
@@ -74,7 +74,7 @@ struct ElementScript: Sendable, Equatable {
                 throw problem(error.description)
             }
         }
-        guard !entries.isEmpty else { throw ValidationError("there is no element in it") }
+        guard !entries.isEmpty else { throw ValidationError("it contains no element") }
         self.entries = entries
         _ = try checked { try ElementCatalogue(entries.map(\.spec.definition)) }
     }
@@ -90,7 +90,7 @@ struct ElementScript: Sendable, Equatable {
         guard let purpose = words.first.flatMap({ Purpose(rawValue: String($0)) }),
             words.count == (purpose == .read ? 2 : 1)
         else {
-            throw ValidationError("'\(line[..<colon].excerpt)' is none of 'read SECONDS', 'follow', 'write' and 'sink'")
+            throw ValidationError("'\(line[..<colon].excerpt)' is not 'read SECONDS', 'follow', 'write' or 'sink'")
         }
         guard purpose == .read else { return Command(purpose: purpose, text: text) }
         guard let seconds = Double(words[1]), (leastInterval...86400).contains(seconds) else {
@@ -105,12 +105,12 @@ struct ElementScript: Sendable, Equatable {
         case .read, .follow:
             guard access.contains(.read) else { throw ValidationError("a write-only element cannot be read") }
             guard entry.commands.allSatisfy(\.purpose.takesValues) else {
-                throw ValidationError("an element has one command that reads")
+                throw ValidationError("an element can have only one command that reads")
             }
         case .write, .sink:
             guard access.contains(.write) else { throw ValidationError("a read-only element cannot be set") }
             guard !entry.takesValues else {
-                throw ValidationError("an element has one command that takes its values")
+                throw ValidationError("an element can have only one command that takes its values")
             }
         }
     }

@@ -110,7 +110,7 @@ struct ScriptedElement: Sendable {
             }
             guard !Task.isCancelled else { return }
             let (end, unwritten) = result.withLock { $0 }
-            let reason = end.failure ?? (end == .stopped ? "it does not read what it gets" : "it has ended")
+            let reason = end.failure ?? (end == .stopped ? "it does not read its input" : "it has ended")
             unwritten?.refuse("its command failed: \(reason)")
             report(.failed(reason + " and is started again"), command)
             if .now - start > .seconds(60) { backOff.reset() }
@@ -229,7 +229,7 @@ extension ConsoleEvent where Self == Notice {
                 ("message", .optional(problem)),
             ],
             isStale
-                ? "'\(element)' is stale and has no value any more: \(command) has failed three times"
+                ? "'\(element)' is stale and no longer has a value: \(command) has failed three times"
                 : "'\(element)': \(command)" + (problem.map { ": \($0)" } ?? " works again"))
     }
 
@@ -237,6 +237,6 @@ extension ConsoleEvent where Self == Notice {
         Notice(
             "commandError",
             [("element", .string(element)), ("command", .string(command)), ("message", .string(text))],
-            "'\(element)': \(command) says: \(text)")
+            "'\(element)': \(command) printed: \(text)")
     }
 }

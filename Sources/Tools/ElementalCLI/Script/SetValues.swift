@@ -47,14 +47,14 @@ final class SetValues: Sendable {
 
     private func decide(_ value: ElementValue, _ element: ElementDefinition, takesBytes: Bool) async -> ValueRefusal? {
         if !takesBytes || element.type != .data, element.text(of: value).utf8.contains(where: { $0.endsLine }) {
-            return ValueRefusal("its command gets a value as one line, and this text has several")
+            return ValueRefusal("its command takes one line, and this text has several")
         }
         let offer = Offer(value: value)
         let isOver = state.withLock { state in
             if !state.isOver { state.offers[element.id] = offer }
             return state.isOver
         }
-        if isOver { return ValueRefusal("the service ends") }
+        if isOver { return ValueRefusal("the service is stopping") }
         latches[element.id]?.open()
         return await offer.outcome.value() ?? nil
     }
@@ -62,7 +62,7 @@ final class SetValues: Sendable {
     /// Puts back a value that a command has not finished. The service offers one at a time.
     func putBack(_ offer: Offer, of element: ElementDefinition) {
         state.withLock { state in
-            if state.isOver { offer.refuse("the service ends") } else { state.offers[element.id] = offer }
+            if state.isOver { offer.refuse("the service is stopping") } else { state.offers[element.id] = offer }
         }
         latches[element.id]?.open()
     }
@@ -82,7 +82,7 @@ final class SetValues: Sendable {
             state.isOver = true
             return state.offers
         }
-        for offer in offers.values { offer.refuse("the service ends") }
+        for offer in offers.values { offer.refuse("the service is stopping") }
     }
 }
 

@@ -8,16 +8,16 @@ struct SerialCommand: ReportingCommand {
         commandName: "serial",
         abstract: "Publish microcontrollers on serial lines as services.",
         discussion: """
-            A board that is programmed with ElementalMicro says what it is and which elements it has. Each becomes a service \
-            under its own name, which comes and goes with its cable; a board that is reset keeps its clients. A line need not \
-            be there yet, and one that was lost is opened again.
+            A board that is programmed with ElementalMicro announces its name and its elements. Each becomes a service \
+            under its own name, which comes and goes with its cable; a board that is reset keeps its clients. A line may be \
+            missing at first, and is opened again after it was lost.
 
-            What clients set goes to the board, which answers with the value that it took or a refusal. A board begins with \
-            its own values after a reset, so that no motor starts by itself; with --restore it is told the newest values \
+            Values that clients set go to the board, which answers with its new value or a refusal. A board begins with \
+            its own values after a reset, so that no motor starts by itself; with --restore it receives the newest values \
             that clients set.
 
-            A board keeps no values of the past. With --keep this program does: each value is stamped when it arrives on the \
-            line and kept in files in the directory of --state, for clients that come later and ask for it (watch --since). \
+            A board keeps no past values. With --keep this program does: each value is stamped when it arrives on the \
+            line and kept in files in the directory of --state, for clients that request it later (watch --since). \
             A board that is reset or plugged in again goes on with the same values, and so does this program when it is \
             started again. The folder has the names of service and board, as in 'elemental history clear oven-Kitchen'.
 
@@ -35,19 +35,20 @@ struct SerialCommand: ReportingCommand {
     @Flag(help: "List the serial devices of this machine, and end.")
     var list = false
 
-    @Option(help: ArgumentHelp("The services' name (default: what each board says).", valueName: "service"))
+    @Option(
+        help: ArgumentHelp("The services' name (default: the name that each board announces).", valueName: "service"))
     var service: String?
 
-    @Flag(help: "Tell a board that was away the newest values that clients set.")
+    @Flag(help: "Send a board that was away the newest values that clients set.")
     var restore = false
 
     @Option(
         help: ArgumentHelp(
-            "Keep values for clients that ask for them later, of each element at most so long, so many or so many bytes: "
+            "Keep values for clients that request them later, up to a time, a number or a size for each element: "
                 + "24h, or '7d 1000 4MB'.",
             valueName: "limits"),
         transform: {
-            guard !$0[...].withoutBlanks.isEmpty else { throw ValidationError("there is no limit, such as 24h") }
+            guard !$0[...].withoutBlanks.isEmpty else { throw ValidationError("give a limit, such as 24h") }
             return try ElementSpecOptions.history($0[...], in: $0[...])
         })
     var keep: HistoryLimits?
@@ -59,7 +60,7 @@ struct SerialCommand: ReportingCommand {
     func validate() throws {
         let count = lines.lines.count
         if list {
-            guard count == 0 else { throw ValidationError("--list takes no lines") }
+            guard count == 0 else { throw ValidationError("--list takes no lines; leave them out") }
             return
         }
         guard count > 0 else {
@@ -68,13 +69,13 @@ struct SerialCommand: ReportingCommand {
             )
         }
         guard keep != nil || history.place == nil && history.interval == nil else {
-            throw ValidationError("--history and --history-sync go with --keep LIMITS")
+            throw ValidationError("--history and --history-sync need --keep LIMITS")
         }
         guard count == 1 || hosting.service.name == nil else {
-            throw ValidationError("--name goes with one line, not \(count)")
+            throw ValidationError("--name needs exactly one line, not \(count)")
         }
         guard count == 1 || hosting.service.port == 0 else {
-            throw ValidationError("--port goes with one line, not \(count)")
+            throw ValidationError("--port needs exactly one line, not \(count)")
         }
         try hosting.service.check(service: service ?? "serial")
     }

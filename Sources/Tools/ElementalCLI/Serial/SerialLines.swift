@@ -23,7 +23,7 @@ extension ConsoleEvent where Self == Notice {
             notice("lost", "\(name) is lost: \(reason)", because: reason, retryIn: delay)
         case .refused(let host):
             notice(
-                "refused", "\(host) wanted \(name) and did not get it: the connection that has it lives",
+                "refused", "\(host) was refused \(name): another connection uses it",
                 because: "\(host) wanted it")
         case .notListening(let reason, let delay):
             notice("notListening", "\(name) does not listen: \(reason)", because: reason, retryIn: delay)
@@ -40,5 +40,5 @@ struct PseudoTerminalOptions: ParsableArguments {
             "With --pty: make a symbolic link to it, so that its name stays the same.", valueName: "path"))
     var link: String?
 
-    func validate() throws { guard link == nil || pty else { throw ValidationError("--link goes with --pty") } }
+    func validate() throws { guard link == nil || pty else { throw ValidationError("--link needs --pty") } }
 }

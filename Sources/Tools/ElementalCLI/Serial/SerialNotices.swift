@@ -21,7 +21,7 @@ extension ConsoleEvent where Self == Notice {
         case .line(let event): return .line(event, of: line)
         case .deviceAppeared(let service): return device("appeared", service) { "\(line) is \($0)" }
         case .deviceReturned(let service): return device("returned", service) { "\($0) is back on \(line)" }
-        case .deviceLost(let service): return device("lost", service) { "\($0) on \(line) is not heard any more" }
+        case .deviceLost(let service): return device("lost", service) { "\($0) on \(line) no longer answers" }
         case .deviceGone(let service):
             return device("gone", service) { "\($0) on \(line) did not come back: its service is withdrawn" }
         case .restored(let count):

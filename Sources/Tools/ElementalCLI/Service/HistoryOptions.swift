@@ -19,12 +19,12 @@ struct HistoryOptions: ParsableArguments {
     @Option(
         name: .customLong("history-sync"),
         help: ArgumentHelp(
-            "The least time between two moments at which they are forced onto the disk (default: 10).",
+            "The minimum time between two syncs of the files to the disk (default: 10).",
             valueName: "seconds"))
     var interval: Seconds?
 
     func validate() throws {
-        if place == .memory, interval != nil { throw ValidationError("--history-sync goes with --history files") }
+        if place == .memory, interval != nil { throw ValidationError("--history-sync needs --history files") }
     }
 
     /// Where a gateway keeps the values of devices.

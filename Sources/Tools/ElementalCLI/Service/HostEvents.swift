@@ -38,7 +38,7 @@ extension ConsoleEvent where Self == Notice {
     }
 
     static func trustAvailable(_ service: String) -> Notice {
-        Notice("trustAvailable", [("service", .string(service))], "'\(service)' can read whom it trusts again")
+        Notice("trustAvailable", [("service", .string(service))], "'\(service)' can read its trusted clients again")
     }
 
     static func historyUnavailable(_ service: String, _ error: SecurityError) -> Notice {
@@ -60,8 +60,8 @@ extension ConsoleEvent where Self == Notice {
             Notice(
                 "listenFailed",
                 members + JSONText.members("listeningFailed", because: event.reason) + JSONText.delay(delay),
-                "port \(port) is not listened on: \(event.reason ?? ""); retrying in \(delay)")
-        case .restored: Notice("listening", members, "port \(port) is listened on again")
+                "port \(port) is closed: \(event.reason ?? ""); retrying in \(delay)")
+        case .restored: Notice("listening", members, "port \(port) is open again")
         }
     }
 
@@ -129,7 +129,7 @@ extension ConsoleEvent where Self == Notice {
     static func pairingClosed(_ service: String, command: String) -> Notice {
         Notice(
             "pairingClosed", [("service", .string(service))],
-            "no more clients can be paired with \(service); to pair another, type here: \(command)")
+            "pairing with \(service) is closed; to pair another client, type here: \(command)")
     }
 
     /// A client gave the right code but could not be stored.

@@ -23,7 +23,7 @@ struct PairingInvitation: Sendable {
             try? service.openPairing()
         case .window, .advice:
             await console.talk(
-                "nobody is paired with \(service.service); to pair a client, type here: \(openingCommand)")
+                "no client is paired with \(service.service); to pair one, type here: \(openingCommand)")
         }
     }
 

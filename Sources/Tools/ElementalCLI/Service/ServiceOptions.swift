@@ -2,7 +2,7 @@ import ArgumentParser
 import Elemental
 
 struct ServiceOptions: ParsableArguments {
-    @Option(help: "The instance's name that people see (default: the host's name).")
+    @Option(help: "The instance's name that users see (default: the host's name).")
     var name: String?
 
     @Option(help: "The service's port; 0 lets the system choose.")

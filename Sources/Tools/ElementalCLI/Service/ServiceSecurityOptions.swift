@@ -11,7 +11,7 @@ struct ServiceSecurityOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Who may control the service: open: everybody, also older programs; paired-to-control: paired clients, while \
+            Who may control the service: open: every client, also older programs; paired-to-control: paired clients, while \
             others only read; paired: paired clients, and others are refused (default: paired-to-control, or open where it \
             listens on a loopback address alone).
             """, valueName: "policy"))
@@ -50,12 +50,12 @@ struct ServiceSecurityOptions: ParsableArguments {
         do {
             state = try await self.state.open()
         } catch let error as SecurityError where error.code == .noStateDirectory && security == nil {
-            throw SecurityError(error.code, "\(error.message); or let everybody control it: --security open")
+            throw SecurityError(error.code, "\(error.message); or let every client control it: --security open")
         }
         if security == nil {
             await console.talk(
-                "\(service) is paired-to-control: clients that are not paired may only read, and older programs are such; "
-                    + "--security open lets everybody control it")
+                "\(service) is paired-to-control: clients that are not paired may only read, and older programs cannot pair; "
+                    + "--security open lets every client control it")
         }
         let security = HostSecurity(
             configuration: policy == .paired
@@ -76,7 +76,7 @@ struct ServiceSecurityOptions: ParsableArguments {
         let others = names.count - Self.maximumNameCount
         let list = quotedList(Array(names.prefix(Self.maximumNameCount)), "and")
         await console.talk(
-            "\(service) is open, and open services do not encrypt: clients that were paired with it refuse to use it, here "
+            "\(service) is open, and open services do not encrypt, so its paired clients refuse to use it: "
                 + list + (others > 0 ? ", and \(others) more" : ""))
     }
 }

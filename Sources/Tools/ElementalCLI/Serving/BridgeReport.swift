@@ -65,9 +65,9 @@ struct BridgedValueEvent: ConsoleEvent {
         case (.notPassed(let error), false): "'\(element.name)' does not reach \(peer): \(error)"
         case (.notPassed(let error), true): "'\(element.name)' was not set: \(error)"
         case (.dropped, false):
-            "values of '\(element.name)' arrive faster than they can be passed to \(peer), and some are dropped"
+            "values of '\(element.name)' arrive faster than \(peer) accepts them, and some are dropped"
         case (.dropped, true):
-            "values for '\(element.name)' arrive faster than the service takes them, and some are dropped"
+            "values for '\(element.name)' arrive faster than the service accepts them, and some are dropped"
         }
     }
 

@@ -78,7 +78,7 @@ extension ConsoleEvent where Self == Notice {
     static func browsingFailed(_ error: ElementalError, _ delay: Duration) -> Notice {
         Notice(
             "browsingFailed", JSONText.members(error) + JSONText.delay(delay),
-            "services cannot be found: \(error.message); trying again until it works")
+            "services cannot be found: \(error.message); retrying")
     }
 
     static var browsingWorks: Notice { Notice("browsingWorks", [], "services can be found again") }
@@ -89,7 +89,7 @@ extension ConsoleEvent where Self == Notice {
             "valueLeftOut",
             JSONText.members(key) + [("element", .string(element.name)), ("bytes", .integer(byteCount))],
             "\(key): a value of '\(element.name)' of \(byteCount) bytes is left out: the values of all services take too "
-                + "much memory; name the services that matter")
+                + "much memory; name the services to follow")
     }
 
     static func tooManyServices(_ count: Int) -> Notice {

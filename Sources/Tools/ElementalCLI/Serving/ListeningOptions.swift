@@ -6,11 +6,11 @@ import WebServer
 
 /// The addresses at which a command serves: `--lan` and `--listen`.
 struct ListeningOptions: ParsableArguments {
-    @Flag(help: "Serve the network, not this machine alone.")
+    @Flag(help: "Serve the whole network, not only this machine.")
     var lan = false
 
     @Option(
-        help: ArgumentHelp("Serve at this address of this machine alone (default: loopback).", valueName: "address"))
+        help: ArgumentHelp("Serve only at this address of this machine (default: loopback).", valueName: "address"))
     var listen: String?
 
     /// An old spelling of `--listen`.
@@ -20,7 +20,7 @@ struct ListeningOptions: ParsableArguments {
     func validate() throws {
         if oldAddress != nil { OldSpelling.note("--address", now: "--listen, or --lan for all addresses") }
         guard let address = listen ?? oldAddress else { return }
-        if lan { throw ValidationError("--lan serves all addresses, --listen one: give one of them") }
+        if lan { throw ValidationError("give --lan or --listen, not both") }
         guard WebServerOptions.isHost(address) else {
             throw ValidationError("--listen takes an address of this machine, not '\(address.excerpt)'")
         }
@@ -75,8 +75,8 @@ struct TokenOption: ParsableArguments {
         guard text.utf8.count >= Self.minimumLength, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw CommandFailure(
                 "invalidFile",
-                "file '\(file.path.excerpt)' has no token: it takes one line of \(Self.minimumLength) or more letters, digits "
-                    + "and signs, as 'openssl rand -hex 16' makes")
+                "file '\(file.path.excerpt)' has no token: write one line of \(Self.minimumLength) or more letters, digits "
+                    + "and signs, for example with 'openssl rand -hex 16'")
         }
         return (text, file.path)
     }

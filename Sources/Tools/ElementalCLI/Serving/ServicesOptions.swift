@@ -57,7 +57,7 @@ struct FollowingOptions: ParsableArguments {
     /// The default is less than that of ``LimitOptions``, which is for a service that the user has chosen.
     @Option(
         name: .customLong("max-value"),
-        help: ArgumentHelp("The longest value to accept from a service, in bytes.", valueName: "bytes"))
+        help: ArgumentHelp("The maximum length of a value from a service, in bytes.", valueName: "bytes"))
     var maximumValueByteCount = FollowerOptions.maximumValueByteCount
 
     private static let maximumServiceCount = 256

@@ -139,7 +139,7 @@ extension ConsoleEvent where Self == Notice {
             ("unknown", statistics.messagesUnknown, "frames of unknown elements"),
             ("rejected", statistics.messagesRejected, "values out of range or not allowed"),
             ("outdated", statistics.messagesOutdated, "values that came after newer ones"),
-            ("overrun", statistics.messagesOverrun, "values that came faster than they were taken"),
+            ("overrun", statistics.messagesOverrun, "values that came faster than they were read"),
             ("forged", statistics.datagramsForged, "datagrams that the peer did not send, or that came again"),
             ("datagramErrors", statistics.datagramErrors, "reports that a datagram did not arrive"),
         ]

@@ -47,6 +47,6 @@ struct HubClient: Sendable {
         if let answer = try await Interruption.limit(to: limit, body) { return answer }
         try Task.checkCancellation()
         throw CommandFailure(
-            "timedOut", "the hub did not answer '\(method)' within \(limit); --timeout gives it more time")
+            "timedOut", "the hub did not answer '\(method)' within \(limit); give a longer --timeout")
     }
 }

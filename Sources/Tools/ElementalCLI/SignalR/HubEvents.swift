@@ -38,8 +38,8 @@ extension ConsoleEvent where Self == Notice {
                 ("hub", .string(url)), ("control", .bool(controls)), ("role", .optional(role?.rawValue)),
             ],
             controls
-                ? "whoever may call this client's methods through the hub \(url) controls \(key)"
-                : "the hub \(url) is told what \(key) says and sets nothing there; --control would let it")
+                ? "every client that may call this client's methods through the hub \(url) controls \(key)"
+                : "the hub \(url) receives values of \(key) and cannot set any; to allow this, give --control")
     }
 }
 

@@ -10,7 +10,7 @@ struct SignalRBridgeCommand: ReportingCommand {
         discussion: """
             Each element has a method of its own, for both directions: its name without spaces, unless --map gives it \
             another. Each value of a readable element is a call to the hub. With --control the hub sets a writable element \
-            by calling the method on this client with one argument: whoever may do that controls the service. The hub \
+            by calling the method on this client with one argument: its callers control the service. The hub \
             decides which other clients it informs; a hub that leaves out the caller spares the service an echo.
 
             Bridges the TARGETs, or every service that is found, as they come and go, each over a connection of its own to \
@@ -48,14 +48,15 @@ struct SignalRBridgeCommand: ReportingCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The most values of one element per second in each direction; 0 for no limit.", valueName: "values")
+            "The maximum number of values of one element per second in each direction; 0: no limit.",
+            valueName: "values")
     )
     var rate = 20.0
 
-    @Flag(help: "Let the hub set elements, and ask the service for the role that it takes.")
+    @Flag(help: "Let the hub set elements, and request the required role from the service.")
     var control = false
 
-    @Flag(name: .customLong("print"), help: "Print each value that passes.")
+    @Flag(name: .customLong("print"), help: "Print each value that is forwarded.")
     var prints = false
 
     @OptionGroup var element: ElementOptions
@@ -64,7 +65,7 @@ struct SignalRBridgeCommand: ReportingCommand {
 
     func validate() throws {
         if services.followsAll, !element.specs.isEmpty {
-            throw ValidationError("--element goes with a TARGET: of all services each sends its own catalogue")
+            throw ValidationError("--element needs a TARGET: without one, each service sends its own catalogue")
         }
         try HubOptions.check(url: url, "--hub")
         guard rate == 0 || (0.001...100_000).contains(rate) else {

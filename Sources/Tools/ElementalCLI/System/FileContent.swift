@@ -47,7 +47,7 @@ enum FileContent {
         while true {
             // Also before the first read: a pipe that no process has opened for writing yet would be at its end at once.
             guard Poll.one(descriptor, for: POLLIN, timeout: milliseconds) != 0 else {
-                throw failure("nothing came from it within \(timeout)", code: "timedOut")
+                throw failure("no data arrived within \(timeout); give a longer --timeout", code: "timedOut")
             }
             let length = buffer.withUnsafeMutableBytes { Descriptor.read(descriptor, $0) }
             if length == 0 { return content }
@@ -85,7 +85,7 @@ enum FileContent {
         var status = stat()
         // A device or a pipe would be replaced too.
         guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandFailure("invalidFile", "file '\(path.excerpt)' is no regular file, and is not replaced")
+            throw CommandFailure("invalidFile", "file '\(path.excerpt)' is not a regular file, so it is not replaced")
         }
         try write(bytes, to: path, .atomic)
     }

@@ -37,11 +37,11 @@ struct Aliases: Sendable {
         do {
             guard !alias.hasPrefix("-"), case .service(alias, name: nil) = try Target(parsing: alias) else {
                 throw invalid(
-                    "'\(alias.excerpt)' is no name for an alias: it is typed like a SERVICE, without '/' and ':', and does "
+                    "'\(alias.excerpt)' cannot be an alias: type it like a SERVICE, without '/' and ':'; it may "
                         + "not begin with '-'")
             }
             guard !target.hasPrefix("-"), target.utf8.count <= Self.maximumTargetByteCount else {
-                throw invalid("'\(target.excerpt)' is no TARGET: an alias stands for a TARGET and for no option")
+                throw invalid("'\(target.excerpt)' is not a TARGET: an alias cannot stand for an option")
             }
             if case .service(let service, name: nil) = try Target(parsing: target) {
                 guard targets[service] == nil, service != alias else {
@@ -76,7 +76,7 @@ struct Aliases: Sendable {
     }
 
     fileprivate static func shadows(_ alias: String, _ service: TrustedService) -> String {
-        "the alias '\(alias)' would stand in the way of the paired service '\(service.service)/\(service.instance)'"
+        "the alias '\(alias)' would hide the paired service '\(service.service)/\(service.instance)'"
     }
 }
 
@@ -107,7 +107,7 @@ extension StateOptions {
                     try content.map { bytes throws(CommandFailure) in try Aliases(parsing: bytes) } ?? Aliases()
                 try change(&aliases)
                 guard aliases.bytes.count <= Aliases.maximumByteCount else {
-                    throw CommandFailure("full", "the aliases take too much room; remove one first")
+                    throw CommandFailure("full", "the aliases take too much space; remove one first")
                 }
                 return aliases.bytes
             } catch {

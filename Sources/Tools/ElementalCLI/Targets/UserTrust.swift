@@ -39,8 +39,8 @@ extension DiscoveredService {
             case .none: requirement
             case .own: "this user's own"
             case .paired(let role): "paired, \(role?.rawValue ?? "unknown role")"
-            case .keyChanged: "KEY CHANGED, as it says"
-            case .keyMissing: "paired, but says that it is open"
+            case .keyChanged: "KEY CHANGED, as announced"
+            case .keyMissing: "paired, but announced as open"
             }
         return remark.map { isPairing ? $0 + ", pairing now" : $0 }
     }

@@ -9,8 +9,8 @@ struct OpenPairingCommand: ReportingCommand {
         commandName: "open-pairing",
         abstract: "Let a service show a code, with which one client can pair.",
         discussion: """
-            The service's window for pairing opens, and what the client has to enter is shown here: there, type elemental pair. \
-            The service's own user can do that on its host, and from elsewhere a client that is paired as admin.
+            Opens the service's window for pairing, and shows the code here. On the client, type elemental pair and the code. \
+            The service's own user can do this on its host; from elsewhere, a client that is paired as admin can.
 
               $ elemental open-pairing robot
               $ elemental open-pairing robot --role observe --for 60
@@ -21,7 +21,7 @@ struct OpenPairingCommand: ReportingCommand {
         help: "SERVICE, 'SERVICE/INSTANCE NAME' or HOST:PORT.", transform: Target.init(parsing:))
     var target: Target
 
-    @Option(help: "The most that the client may do: \(Role.grantedNames).")
+    @Option(help: "The maximum role of the client: \(Role.grantedNames).")
     var role = Role.control
 
     @OptionGroup var window: PairingWindowOptions
@@ -35,12 +35,12 @@ struct OpenPairingCommand: ReportingCommand {
     private func open(_ console: Console) async throws {
         guard console.mayShowCodes(isResult: true) else {
             throw CommandFailure(
-                "noTerminal", "a code is shown on a terminal only, or to a program that asks for it with --json")
+                "noTerminal", "a code is shown only on a terminal; for a program, give --json")
         }
         guard let own = try await state.openExisting() else {
             throw CommandFailure(
                 "notPaired",
-                "there is no identity in \(try directory): be the user who runs the service, or name its state directory "
+                "there is no identity in \(try directory): run this as the service's user, or name its state directory "
                     + "with --state")
         }
         await console.talk("with the identity in \(own.directory)")

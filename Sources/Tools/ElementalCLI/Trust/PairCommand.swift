@@ -28,12 +28,12 @@ struct PairCommand: ReportingCommand {
         help: ArgumentHelp(
             "The code, six digits, or @FILE with a code or long secret in it.",
             discussion: """
-                Better enter it at the prompt or on standard input: other users of this machine can see command lines, and \
+                It is safer at the prompt or on standard input: other users of this machine can see command lines, and \
                 the shell remembers them.
                 """, valueName: "code"))
     var code: String?
 
-    @Option(help: "The most that the client may do: \(Role.grantedNames).")
+    @Option(help: "The role to request: \(Role.grantedNames).")
     var role = Role.control
 
     @Option(
@@ -61,7 +61,7 @@ struct PairCommand: ReportingCommand {
             throw ValidationError("--code and --name are for the client; elemental open-pairing shows the code")
         }
         guard open || (window.time == nil && !window.secret) else {
-            throw ValidationError("--for and --secret go with elemental open-pairing")
+            throw ValidationError("--for and --secret are for elemental open-pairing")
         }
         guard let name, !(1...Self.longestName).contains(name.utf8.count) else { return }
         throw ValidationError("--name takes a name of 1 to \(Self.longestName) bytes, not of \(name.utf8.count)")
@@ -110,7 +110,7 @@ extension ConsoleEvent where Self == Notice {
     /// A service and this user are paired.
     static func paired(_ service: TrustedService, wanted: Role) -> Notice {
         let role = service.role ?? .observe
-        let less = role < wanted ? ", which is the most that the service offers" : ""
+        let less = role < wanted ? ", the maximum that the service offers" : ""
         return Notice(
             "paired",
             JSONText.members(service.service, service.instance) + [
@@ -126,7 +126,7 @@ extension PairingAdvice {
         case .wrongCode:
             CommandFailure(
                 "wrongCode",
-                "\(error.message); look at the code again and type: \(command); after five wrong ones the service stops "
+                "\(error.message); check the code and type: \(command); after five wrong ones the service stops "
                     + "accepting it")
         case .nameTaken:
             CommandFailure(

@@ -6,7 +6,7 @@ import Support
 struct TrustCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trust",
-        abstract: "Show this user's fingerprint, and whom it trusts.",
+        abstract: "Show this user's fingerprint, and manage the trusted peers.",
         discussion: """
             Services and clients know each other by fingerprints of their keys. To let a client use a service that is for \
             paired clients, add each end's fingerprint to the other's list: the client's at the service, and the service's \
@@ -28,7 +28,7 @@ struct TrustCommand: AsyncParsableCommand {
 struct TrustShowCommand: ReportingCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show this user's fingerprint; the first time, make its identity.",
+        abstract: "Show this user's fingerprint; the first time, create its identity.",
         discussion: """
             Examples:
               $ elemental trust show
@@ -66,7 +66,7 @@ struct TrustAddCommand: ReportingCommand {
         discussion: """
             A NAME with a slash is a service that this user uses, and pins its key: SERVICE/INSTANCE. Any other is a client \
             that may use this user's services; --service limits that to some of them. The fingerprint has to be whole, as \
-            'elemental trust' shows it at the other end: a part of it can be forged.
+            'elemental trust' shows it at the peer: a part of it can be forged.
 
               $ elemental trust add FINGERPRINT --name Laptop --role control
               $ elemental trust add FINGERPRINT --name Hall --role observe --service robot
@@ -133,7 +133,7 @@ struct TrustRevokeCommand: ReportingCommand {
         commandName: "revoke",
         abstract: "No longer trust a peer.",
         discussion: """
-            Connections of a client that is no longer trusted end within two seconds. Clients that it has let in remain, and \
+            Connections of a client that is no longer trusted end within two seconds. Clients that it paired keep access, and \
             are listed.
 
               $ elemental trust revoke Laptop
@@ -150,14 +150,14 @@ struct TrustRevokeCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         guard let state = try await state.openExisting() else {
-            throw CommandFailure("unknownPeer", "nobody is trusted yet: there is no peer '\(peer)' to revoke")
+            throw CommandFailure("unknownPeer", "no peer is trusted yet, so '\(peer)' cannot be revoked")
         }
         let peer = peer
         let revocation = try await Blocking.run { try state.trust.update { try $0.revoke(peer) } }
         for client in revocation.clients { await console.emit(.trusted(client, isRevoked: true)) }
         for service in revocation.services { await console.emit(.trusted(service, isRevoked: true)) }
         for client in revocation.letIn {
-            await console.talk("still trusted: '\(client.name)', which '\(peer)' has let in")
+            await console.talk("still trusted: '\(client.name)', which '\(peer)' paired; revoke it too if necessary")
             if output.json { await console.emit(.trusted(client)) }
         }
     }
@@ -168,14 +168,14 @@ struct TrustResetCommand: ReportingCommand {
         commandName: "reset",
         abstract: "Delete this user's identity and all trust.",
         discussion: """
-            The next command makes a new identity. Everything that was paired has to be paired again, and the other ends \
-            have to revoke the old one first: to them the new key is somebody else's. It also helps where a file is damaged.
+            The next command creates a new identity. Everything that was paired has to be paired again, and the peers \
+            have to revoke the old one first, because they do not know the new key. It also helps if a file is damaged.
 
             Example:
               $ elemental trust reset --yes
             """)
 
-    @Flag(help: "Really do it.")
+    @Flag(help: "Confirm the deletion.")
     var yes = false
 
     @OptionGroup var state: StateOptions
@@ -183,7 +183,8 @@ struct TrustResetCommand: ReportingCommand {
 
     func validate() throws {
         guard yes else {
-            throw ValidationError("this deletes the identity and all trust, which cannot be undone: say --yes")
+            throw ValidationError(
+                "this deletes the identity and all trust, which cannot be undone; to confirm, give --yes")
         }
     }
 

@@ -23,10 +23,10 @@ struct TrustListCommand: ReportingCommand {
         let services = peers.services.sorted { ($0.service, $0.instance) < ($1.service, $1.instance) }
         let events = clients.map { Notice.trusted($0) } + services.map { Notice.trusted($0) }
         let table = Table(
-            titles: ["KIND", "NAME", "ROLE", "SERVICES", "LET IN BY", "FINGERPRINT"],
+            titles: ["KIND", "NAME", "ROLE", "SERVICES", "PAIRED BY", "FINGERPRINT"],
             rows: clients.map(\.row) + services.map(\.row))
         await console.emit(events, as: table)
-        if events.isEmpty { await console.talk("nobody is trusted yet") }
+        if events.isEmpty { await console.talk("no peer is trusted yet") }
     }
 }
 
@@ -34,7 +34,7 @@ extension ConsoleEvent where Self == Notice {
     /// A client that is in the list, or that was just added or removed.
     static func trusted(_ client: TrustedClient, isRevoked: Bool = false) -> Notice {
         let use = client.serviceNames.map { " of \($0.joined(separator: ", "))" } ?? " of all services"
-        let by = client.pairedBy.map { ", let in by \($0.short)" } ?? ""
+        let by = client.pairedBy.map { ", paired by \($0.short)" } ?? ""
         return trusted(
             "client", "'\(client.name)'", client.role, use + by, client.fingerprint, isRevoked,
             members: [("client", .string(client.name))],
@@ -48,7 +48,7 @@ extension ConsoleEvent where Self == Notice {
     static func trusted(_ service: TrustedService, isRevoked: Bool = false) -> Notice {
         trusted(
             "service", "'\(service.service)/\(service.instance)'", service.role,
-            service.isPending ? ", pending: it counts for nothing until it is paired again" : "", service.fingerprint,
+            service.isPending ? ", pending: it is ignored until it is paired again" : "", service.fingerprint,
             isRevoked, members: JSONText.members(service.service, service.instance),
             [("pending", .bool(service.isPending))])
     }

@@ -18,7 +18,8 @@ struct PlainClientTests {
             let first = try await house.connectRaw(.plain).peer
             let second = try await house.connectRaw(.plain).peer
             let third = try house.open(.plain)
-            #expect(try await Self.text(of: third).hasPrefix("refused: the service has its maximum of 2 unpaired clients"))
+            #expect(
+                try await Self.text(of: third).hasPrefix("refused: the service has its maximum of 2 unpaired clients"))
             // Their places are free again when they leave.
             first.closeOutput()
             _ = try await first.readToEnd()

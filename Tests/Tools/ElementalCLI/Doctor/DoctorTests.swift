@@ -62,11 +62,11 @@ struct DoctorTests {
                     #expect(Self.findings(doctor)["state directory"]?["message"] == text, "\(doctor.transcript)")
                 }
             }
-            try await expect("\(state) is made by the first command that needs an identity")
+            try await expect("the first command that needs an identity creates \(state)")
             // As the dashboard makes it, whose own directory is below.
             try FileManager.default.createDirectory(
                 atPath: state, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-            try await expect("\(state) has no identity yet: the first command that needs one makes it")
+            try await expect("\(state) has no identity yet: the first command that needs one creates it")
             try await expectSuccess("trust", "--state", state)
             try await expect("identity and trusted peers are in \(state)")
         }

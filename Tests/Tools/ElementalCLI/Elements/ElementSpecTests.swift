@@ -87,8 +87,8 @@ struct ElementSpecTests {
         "a mistake is told with its place",
         arguments: [
             ("1:a:float:0..5", "'0..5' (at character 11) is none of"),
-            ("1:a:flot", "'flot' (at character 5) is no TYPE; did you mean"),
-            ("1:a:float:0...x", "'0...x' (at character 11) is wrong: 'x' is no float"),
+            ("1:a:flot", "'flot' (at character 5) is not a TYPE; did you mean"),
+            ("1:a:float:0...x", "'0...x' (at character 11) is invalid: 'x' is no float"),
             ("1:a:float:5...0", "an inverted range"),
             ("1:a:bool:readers", "'readers' (at character 10) needs a role: plain, observe, control, admin"),
             ("1:a:bool:writers root", "needs a role"), ("1:a:bool:writers Admin", "needs a role"),

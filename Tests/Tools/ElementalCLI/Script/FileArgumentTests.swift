@@ -64,7 +64,7 @@ struct FileArgumentTests {
                 try await withGrowingTimeout { seconds in
                     let result = try await ElementalProcess.run(arguments + ["--timeout", seconds])
                     guard result.status == .exited(5),
-                        result.errors.joined().contains("nothing came from it within \(seconds).0 seconds")
+                        result.errors.joined().contains("no data arrived within \(seconds).0 seconds")
                     else { throw TestSupportError("\(result)") }
                 }
             }

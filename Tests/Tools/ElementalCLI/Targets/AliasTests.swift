@@ -98,7 +98,7 @@ struct AliasTests {
                 let get = expectFailure(try await serving.run("get", name, "Speed", "--timeout", "0.1"), status: 3)
                 #expect(
                     get.errors.first
-                        == "elemental: the alias '\(name)' would stand in the way of the paired service 'lamp/Desk', and is "
+                        == "elemental: the alias '\(name)' would hide the paired service 'lamp/Desk', and is "
                         + "ignored")
                 expectFailure(try await serving.run("alias", name, target))
                 expectSuccess(try await serving.run("alias", "--remove", name))

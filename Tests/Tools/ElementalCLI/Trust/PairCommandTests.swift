@@ -32,7 +32,7 @@ struct PairCommandTests {
         try await PairingBed.with { bed in
             let code = try await bed.openWindow(role: .observe)
             let paired = try await expectSuccess(bed.run("pair", bed.target, "--role", "admin", input: [code]))
-            #expect(paired.first?.contains("as observe, which is the most that the service offers") == true)
+            #expect(paired.first?.contains("as observe, the maximum that the service offers") == true)
             #expect(try await bed.run("get", bed.target, "Light").output == ["Light=true"])
             let set = try await bed.failure("set", bed.target, "Light=off")
             #expect(set.message.contains("paired to observe") && set.message.contains("elemental pair \(bed.target)"))

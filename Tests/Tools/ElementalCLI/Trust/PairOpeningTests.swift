@@ -14,7 +14,7 @@ struct PairOpeningTests {
         try await Serving.with { serving in
             _ = try await serving.run("trust")
             try await serving.robot { service, target in
-                try await service.nextRemark("nobody is paired with robot")
+                try await service.nextRemark("no client is paired with robot")
                 try await body(serving, service, target)
             }
         }

@@ -58,7 +58,7 @@ struct PairingWindowTests {
                 _ = try await Self.pair(
                     "127.0.0.1:\(port)", Ed25519Identity(), with: try #require(PairingSecret(code: String(code))))
                 try await terminal.waitFor("'tester' is paired with robot, with the role control")
-                try await terminal.waitFor("no more clients can be paired with robot")
+                try await terminal.waitFor("pairing with robot is closed")
             }
         }
     }
@@ -68,7 +68,7 @@ struct PairingWindowTests {
         try await Serving.with { serving in
             let arguments = Serving.robot + ["--state", serving.state]
             try await withCommand(arguments) { service in
-                let remark = try await service.nextRemark("nobody is paired with robot")
+                let remark = try await service.nextRemark("no client is paired with robot")
                 #expect(remark.contains(/elemental open-pairing 127\.0\.0\.1:[0-9]+ --state \//), "\(remark)")
                 #expect(!service.transcript.contains("code"))
             }
@@ -78,7 +78,7 @@ struct PairingWindowTests {
             let script = #"JOURNAL_STREAM=$(stat -L -c %d:%i /proc/$$/fd/1) exec "$@""#
             let arguments = Serving.robot + ["--state", serving.state, "--json"]
             try await ChildProcess.with("bash", ["-c", script, "bash", ElementalProcess.path] + arguments) { service in
-                try await service.nextRemark("nobody is paired with robot")
+                try await service.nextRemark("no client is paired with robot")
                 #expect(!service.lines(of: .output).contains { $0.contains("code") })
             }
         }

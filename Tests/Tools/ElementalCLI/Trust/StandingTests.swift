@@ -33,8 +33,8 @@ struct StandingTests {
             (try Self.service("Lamp", id: Self.lamp), .paired(.observe), "paired, observe"),
             // The same key under another name.
             (try Self.service("Bulb", id: Self.lamp), .paired(.observe), "paired, observe"),
-            (try Self.service("Lamp", id: Self.other), .keyChanged, "KEY CHANGED, as it says"),
-            (try Self.service("Lamp", id: nil), .keyMissing, "paired, but says that it is open"),
+            (try Self.service("Lamp", id: Self.other), .keyChanged, "KEY CHANGED, as announced"),
+            (try Self.service("Lamp", id: nil), .keyMissing, "paired, but announced as open"),
             (try Self.service("Own", id: Self.own), .own, "this user's own"),
             (try Self.service("Bulb", id: Self.other), .none, "needs pairing to control"),
             // A service of the same machine, with the same key, which is not paired itself.

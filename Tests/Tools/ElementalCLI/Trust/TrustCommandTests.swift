@@ -30,7 +30,7 @@ struct TrustCommandTests {
     func peersAreAddedListedAndRevoked() async throws {
         try await Serving.with { serving in
             let none = try await serving.run("trust", "list")
-            #expect(none.status == .exited(0) && none.output.isEmpty && none.errors == ["nobody is trusted yet"])
+            #expect(none.status == .exited(0) && none.output.isEmpty && none.errors == ["no peer is trusted yet"])
             let own = try #require(try await serving.run("trust").output.first)
             let added = try await serving.run(
                 "trust", "add", Self.laptop.uppercased(), "--name", "Laptop", "--role", "observe", "--service", "robot")
