@@ -49,7 +49,8 @@ extension Client {
 
     private func refused(_ error: ElementalError) -> CommandFailure {
         CommandFailure(
-            error.code.description, error.message + (error.code == .notAuthorised ? pairing.toControl(device) : ""))
+            error.code.description,
+            error.message + (error.code == .notAuthorised ? pairing.adviceToControl(device) : ""))
     }
 
     /// Sends the values and waits until the service has accepted the large ones, which go in pieces that a ping overtakes.

@@ -126,14 +126,15 @@ extension ClientOptions {
     ///   - isNamed: whether each line of output names the service, because the command has several.
     ///   - takesFirst: whether to connect to the first service that is found; ``Client/finder`` then looks for others.
     func withClient<Result>(
-        _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?, deputy: Deputy? = nil,
+        _ output: OutputOptions, _ console: Console, elements: ElementCatalogue?,
+        programIdentity: ProgramIdentity? = nil,
         isNamed: Bool = false, takesFirst: Bool = false,
         _ configure: (inout Client.Settings) -> Void = { _ in }, run body: (Client) async throws -> Result
     ) async throws -> Result {
         var settings = Client.Settings(name: clientName)
         settings.elements = elements
         settings.limits = limits.device
-        settings.access = try await security.load(for: deputy)
+        settings.access = try await security.load(for: programIdentity)
         configure(&settings)
         let target = try await target.followingAlias(for: settings.access)
         if takesFirst, case .service(let service, name: nil) = target {
@@ -143,8 +144,8 @@ extension ClientOptions {
             target, for: settings.access, output, isFirstEnough: takesFirst)
         let console = isNamed ? console.naming(ServiceKey(place)) : console
         return try await Client.with(place, settings, output, console) { client in
-            // Stores the elements for completion while the command works. A deputy's elements are not typed by the user.
-            async let noted: Void? = deputy == nil ? security.state.noteForCompletion(client) : nil
+            // Stores the elements for completion while the command works. A programIdentity's elements are not typed by the user.
+            async let noted: Void? = programIdentity == nil ? security.state.noteForCompletion(client) : nil
             let result = try await body(client)
             _ = await noted
             return result

@@ -38,7 +38,7 @@ struct PairingAdvice: Sendable {
     }
 
     /// The advice for a client that may not set an element, with a semicolon before it; empty if pairing does not help.
-    func toControl(_ device: ElementalDevice) -> String {
+    func adviceToControl(_ device: ElementalDevice) -> String {
         switch device.grantedRole {
         case .observe:
             "; this client may only observe; to control, pair again while the service offers that role: \(command)"

@@ -65,8 +65,8 @@ struct OSCCommand: ReportingCommand {
 
     func validate() throws {
         guard (0...65535).contains(port) else { throw ValidationError("--port takes 0 to 65535, not \(port)") }
-        guard feedback.count <= Self.mostFeedback else {
-            throw ValidationError("at most \(Self.mostFeedback) surfaces can be given with --feedback")
+        guard feedback.count <= Self.maximumFeedbackCount else {
+            throw ValidationError("at most \(Self.maximumFeedbackCount) surfaces can be given with --feedback")
         }
         for network in allow where !OSCBridgeOptions.isNetwork(network) {
             throw ValidationError(
@@ -74,7 +74,7 @@ struct OSCCommand: ReportingCommand {
         }
     }
 
-    private static let mostFeedback = 32
+    private static let maximumFeedbackCount = 32
 
     private var options: OSCBridgeOptions {
         var options = OSCBridgeOptions()
@@ -91,14 +91,14 @@ struct OSCCommand: ReportingCommand {
     }
 
     func perform(_ console: Console) async throws {
-        let deputy = Deputy(name: "osc", role: control ? .control : .observe)
+        let programIdentity = ProgramIdentity(name: "osc", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
             let options = options
             let values = BridgeReport(console: console, prints: prints, setsElements: control)
             let report = OSCReport(options: options, values: values)
             let bridge = try await OSCBridge(options: options, logger: output.logger) { loop in
-                let followed = try await services.makeFollower(for: deputy, console, output) {
+                let followed = try await services.makeFollower(for: programIdentity, console, output) {
                     $0.connect.eventLoopGroup = loop
                 }
                 values.follow(followed)

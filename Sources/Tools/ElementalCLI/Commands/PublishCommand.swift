@@ -163,7 +163,7 @@ struct PublishCommand: ReportingCommand {
         _ path: String, _ script: ElementScript, _ service: ElementalService, _ reload: ReloadSignal, _ console: Console
     ) async -> ElementScript? {
         var script = script
-        let values = SetValues(of: service, as: script)
+        let values = PendingValues(of: service, as: script)
         defer { values.finish() }
         while !Task.isCancelled {
             let current = script

@@ -13,7 +13,7 @@ struct Completion: Sendable {
     private static let maximumByteCount = 1024
 
     /// How the shell uses the candidates: the first line of the answer.
-    private enum Manner: String {
+    private enum AnswerKind: String {
         /// Each candidate is a whole word.
         case words
         /// Each candidate is the beginning of a word.
@@ -64,9 +64,9 @@ struct Completion: Sendable {
             .filter { $0.printable == $0 && (isOption || !$0.hasPrefix("-")) }
             .map { context.beginning + $0 }
         let chosen = Array(candidates.prefix(Self.maximumCount))
-        guard !chosen.isEmpty || !context.kinds.contains(.files) else { return [Manner.files.rawValue] }
+        guard !chosen.isEmpty || !context.kinds.contains(.files) else { return [AnswerKind.files.rawValue] }
         let isBeginning = !chosen.isEmpty && chosen.allSatisfy { $0.hasSuffix("=") }
-        return [(isBeginning ? Manner.beginnings : .words).rawValue]
+        return [(isBeginning ? AnswerKind.beginnings : .words).rawValue]
             + (line.shell == .bash ? chosen.compactMap { line.replacement($0, of: replaced) } : chosen)
     }
 

@@ -131,11 +131,11 @@ struct DashboardCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         try await Interruption.run(console) { [self] in
-            let deputy = Deputy(name: "dashboard", role: control ? .control : .observe)
-            let state = services.security.state.below(deputy.name).state
+            let programIdentity = ProgramIdentity(name: "dashboard", role: control ? .control : .observe)
+            let state = services.security.state.below(programIdentity.name).state
             let directory = try StateDirectory.path(explicit: state, environment: StateDirectory.environment)
             let pairings = try await Blocking.run { PagePairings(directory: directory, logger: output.logger) }
-            let followed = try await services.makeFollower(for: deputy, console, output) {
+            let followed = try await services.makeFollower(for: programIdentity, console, output) {
                 $0.connect.eventLoopGroup = $0.connect.eventLoopGroup.next()
                 $0.pingInterval = .seconds(2)
                 $0.role = { place in

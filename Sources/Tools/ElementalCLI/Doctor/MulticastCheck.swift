@@ -7,7 +7,7 @@ import Support
 enum MulticastCheck {
     private static let answerTime = Duration.seconds(1)
     /// A host may have hundreds of interfaces for containers.
-    private static let mostInterfaces = 16
+    private static let maximumInterfaceCount = 16
 
     static func run() async -> [Finding] {
         guard let group = try? SocketAddress(ipAddress: "224.0.0.251", port: 5353),
@@ -25,7 +25,7 @@ enum MulticastCheck {
             ]
         }
         return await withTaskGroup(of: (Int, Finding).self) { tasks in
-            for (number, interface) in interfaces.prefix(mostInterfaces).enumerated() {
+            for (number, interface) in interfaces.prefix(maximumInterfaceCount).enumerated() {
                 guard let address = interface.address?.ipAddress else { continue }
                 tasks.addTask { (number, await ask(interface.name, address, group)) }
             }

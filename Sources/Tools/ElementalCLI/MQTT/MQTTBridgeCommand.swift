@@ -89,7 +89,7 @@ struct MQTTBridgeCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         // The rights of the broker's clients are granted to the bridge, not to the user who runs it.
-        let deputy = Deputy(name: "mqtt", role: control ? .control : .observe)
+        let programIdentity = ProgramIdentity(name: "mqtt", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
             var connection = try await broker.connection(output)
             // Everything on one event loop: no value is passed from thread to thread.
@@ -97,7 +97,7 @@ struct MQTTBridgeCommand: ReportingCommand {
             connection.eventLoopGroup = loop
             var services = services
             services.following.names.removeAll { (try? ComponentOption(parsing: $0)) != nil }
-            let followed = try await services.makeFollower(for: deputy, console, output) {
+            let followed = try await services.makeFollower(for: programIdentity, console, output) {
                 $0.connect.eventLoopGroup = loop
             }
             FileDescriptors.allowMany()

@@ -75,8 +75,8 @@ struct MetricsCommand: ReportingCommand {
     func perform(_ console: Console) async throws {
         let work: Interruption.Work = once ? .task : .endless
         try await Interruption.run(console, work) { [self] in
-            let deputy = Deputy(name: "metrics", role: .observe)
-            let followed = try await services.makeFollower(for: deputy, console, output) {
+            let programIdentity = ProgramIdentity(name: "metrics", role: .observe)
+            let followed = try await services.makeFollower(for: programIdentity, console, output) {
                 $0.pingInterval = Self.pingInterval
                 $0.keepsLongValues = false
             }

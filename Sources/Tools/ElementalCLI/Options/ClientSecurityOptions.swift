@@ -30,16 +30,16 @@ struct ClientSecurityOptions: ParsableArguments {
     /// Reads identity and trusted services, if there are any. Connecting creates no identity.
     ///
     /// - Parameter makesIdentity: whether to create one if there is none, for a program that can be paired while it runs.
-    func load(for deputy: Deputy? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
-        let state = deputy.map { self.state.below($0.name) } ?? self.state
-        var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: deputy == nil)
+    func load(for programIdentity: ProgramIdentity? = nil, makesIdentity: Bool = false) async throws -> ClientAccess {
+        let state = programIdentity.map { self.state.below($0.name) } ?? self.state
+        var access = ClientAccess(stateOptions: state.argument, aliases: self.state, isUser: programIdentity == nil)
         func noteIdentity(_ identity: Fingerprint?) {
-            access.pairOptions = (deputy?.pairOptions(identity) ?? "") + state.argument
+            access.pairOptions = (programIdentity?.pairOptions(identity) ?? "") + state.argument
         }
         noteIdentity(nil)
         if policy == .open {
             access.security = .open
-        } else if let existing = try await makesIdentity ? state.openForDeputy() : state.openForConnecting() {
+        } else if let existing = try await makesIdentity ? state.openOrCreateForProgram() : state.openForConnecting() {
             access.paired = existing
             noteIdentity(existing.identity.fingerprint)
             access.security =
@@ -49,13 +49,13 @@ struct ClientSecurityOptions: ParsableArguments {
         } else if policy == .paired {
             throw CommandFailure(
                 "notPaired",
-                "nothing is paired with this \(deputy?.name ?? "user") yet; pair first: elemental pair "
+                "nothing is paired with this \(programIdentity?.name ?? "user") yet; pair first: elemental pair "
                     + "TARGET\(access.pairOptions)")
         } else {
             // Another command may pair while this one runs.
             access.security = .automatic { try state.existing().map { ($0.identity, $0.trust) } }
         }
-        access.security.role = role ?? deputy?.role ?? access.security.role
+        access.security.role = role ?? programIdentity?.role ?? access.security.role
         return access
     }
 }
@@ -85,7 +85,7 @@ struct ClientAccess: Sendable {
 }
 
 /// A program that acts for others, such as a bridge. It has an identity of its own, so that rights are granted to it alone.
-struct Deputy: Sendable {
+struct ProgramIdentity: Sendable {
     let name: String
     /// The role that it requests, unless the command line gives another.
     let role: Role

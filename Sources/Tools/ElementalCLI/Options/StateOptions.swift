@@ -56,8 +56,8 @@ struct StateOptions: ParsableArguments {
         }
     }
 
-    /// Reads identity and trust, or creates both, for a deputy; `nil` for a user without a home.
-    func openForDeputy() async throws -> SecurityState? {
+    /// Reads identity and trust, or creates both, for a programIdentity; `nil` for a user without a home.
+    func openOrCreateForProgram() async throws -> SecurityState? {
         do {
             return try await open()
         } catch let error as SecurityError where error.code == .noStateDirectory && state == nil {

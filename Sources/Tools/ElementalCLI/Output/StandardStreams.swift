@@ -21,12 +21,12 @@ final class StandardStreams: Sendable {
         var failure: CommandFailure?
         /// Lines that found no room and have not been reported yet.
         var omitted = 0
-        var isHurrying = false
+        var isDrainingLimited = false
     }
 
     /// The number of bytes that callers which cannot wait may queue beyond the capacity for others.
     private static let reserve = 64 * 1024
-    /// After ``hurry()``: the maximum pause of a reader, and the maximum time for the remaining output.
+    /// After ``limitDraining()``: the maximum pause of a reader, and the maximum time for the remaining output.
     private static let patience = (still: Duration.seconds(1), total: Duration.seconds(5))
     private static let interval: Duration = .milliseconds(50)
 
@@ -59,7 +59,7 @@ final class StandardStreams: Sendable {
     func write(_ line: [Styled], to stream: Stream) {
         let line = printable(line, in: stream)
         state.withLock { state in
-            tellOmitted(&state)
+            reportOmitted(&state)
             append(line, stream, state)
         }
     }
@@ -69,7 +69,7 @@ final class StandardStreams: Sendable {
         let line = printable(line, in: stream)
         state.withLock { state in
             guard queues[stream.rawValue].hasRoom(withReserve: Self.reserve) else { return state.omitted += 1 }
-            tellOmitted(&state)
+            reportOmitted(&state)
             append(line, stream, state)
         }
     }
@@ -97,7 +97,7 @@ final class StandardStreams: Sendable {
         queues[stream.rawValue].add(text.utf8, to: stream.descriptor)
     }
 
-    private func tellOmitted(_ state: inout State) {
+    private func reportOmitted(_ state: inout State) {
         guard state.omitted > 0, queues[Stream.error.rawValue].hasRoom() else { return }
         let count = state.omitted
         state.omitted = 0
@@ -155,29 +155,29 @@ final class StandardStreams: Sendable {
         if code != EBADF { EndRequest.shared.noteBrokenPipe() }
     }
 
-    /// Waits until everything has been written, however slow the readers are; after ``hurry()`` only as long as that
+    /// Waits until everything has been written, however slow the readers are; after ``limitDraining()`` only as long as that
     /// allows.
     ///
     /// - Returns: whether everything has been written. Output whose reader has gone counts as written.
     @discardableResult
     func finish() async -> Bool {
-        state.withLock { tellOmitted(&$0) }
+        state.withLock { reportOmitted(&$0) }
         for queue in queues { await queue.waitUntilEmpty() }
         return queues.allSatisfy { $0.isEmpty && !$0.isClosed }
     }
 
     /// Drops output that is not read soon, because the program has to end: a reader may pause for one second and has
     /// five seconds in all.
-    func hurry() {
+    func limitDraining() {
         let isFirst = state.withLock { state in
-            defer { state.isHurrying = true }
-            return !state.isHurrying
+            defer { state.isDrainingLimited = true }
+            return !state.isDrainingLimited
         }
         guard isFirst else { return }
-        for queue in isOnePlace ? [queues[0]] : queues { Task { await Self.hurry(queue) } }
+        for queue in isOnePlace ? [queues[0]] : queues { Task { await Self.limitDraining(queue) } }
     }
 
-    private static func hurry(_ queue: OutputQueue) async {
+    private static func limitDraining(_ queue: OutputQueue) async {
         var moved = (progress: queue.progress, time: ContinuousClock.now)
         var wasEmpty = ContinuousClock.now
         while true {

@@ -60,12 +60,14 @@ extension ConsoleEvent where Self == Notice {
 }
 
 extension RecordingLosses {
-    private static let mostTold = 20
+    private static let maximumReportCount = 20
 
     /// Throws if something of the file was left out, or may be wrong.
     func check(_ file: String) throws(CommandFailure) {
-        var names = values.sorted { $0.key < $1.key }.prefix(Self.mostTold).map { "\($1) of '\($0.excerpt)'" }
-        if values.count > Self.mostTold { names.append("some of \(values.count - Self.mostTold) more") }
+        var names = values.sorted { $0.key < $1.key }.prefix(Self.maximumReportCount).map { "\($1) of '\($0.excerpt)'" }
+        if values.count > Self.maximumReportCount {
+            names.append("some of \(values.count - Self.maximumReportCount) more")
+        }
         var problems: [String] = []
         if !names.isEmpty {
             problems.append("left out, not JSON or not of the element's type: \(names.joined(separator: ", "))")
@@ -85,7 +87,7 @@ struct ReplayReport: Sendable {
     }
 
     /// The maximum number of reports, one for each element and reason. A service has at most half as many elements.
-    private static let mostTold = 256
+    private static let maximumReportCount = 256
 
     let console: Console
     private let state = Locked(State())
@@ -99,7 +101,7 @@ struct ReplayReport: Sendable {
         let isNews = state.withLock { state in
             state.refused += 1
             if wasSent { state.sent = max(0, state.sent - 1) }
-            return state.told.count < Self.mostTold && state.told.insert([element, failure.code]).inserted
+            return state.told.count < Self.maximumReportCount && state.told.insert([element, failure.code]).inserted
         }
         if isNews { console.offer(.notReplayed(element, failure)) }
     }

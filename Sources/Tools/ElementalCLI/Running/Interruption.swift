@@ -5,7 +5,7 @@ import Support
 enum Interruption {
     /// From now on Ctrl-C and SIGTERM no longer kill the process but wait for ``run(_:_:_:)``. For commands that have
     /// something to clean up even before that.
-    static func trap() async { await EndRequest.shared.trapSignals { StandardStreams.shared.hurry() } }
+    static func trap() async { await EndRequest.shared.trapSignals { StandardStreams.shared.limitDraining() } }
 
     /// The kind of a command's work, which decides the effect of an interruption.
     enum Work: Sendable {

@@ -61,7 +61,7 @@ struct CommandErrors {
 /// costs little.
 struct NewestLines {
     /// The maximum number of lines that are taken from one piece. A pipe has at most 64 KiB at a time.
-    static let mostAtOnce = 64
+    static let maximumLineCount = 64
     /// A piece of this many bytes means that more is waiting.
     static let mostBytes = CommandProcess.pieceByteCount
 
@@ -80,7 +80,7 @@ struct NewestLines {
         var count = 0
         for index in bytes.indices.reversed() where bytes[index] == UInt8(ascii: "\n") {
             count += 1
-            guard count > Self.mostAtOnce else { continue }
+            guard count > Self.maximumLineCount else { continue }
             // Everything before it is ignored.
             rest = bytes[(index + 1)...]
             lines = LineCutter(limit: limit)
@@ -89,7 +89,7 @@ struct NewestLines {
         lines.append(Array(rest)[...])
         var complete: [LineCutter.Line] = []
         while let line = lines.next() { complete.append(line) }
-        return (complete, count > Self.mostAtOnce || bytes.count >= Self.mostBytes)
+        return (complete, count > Self.maximumLineCount || bytes.count >= Self.mostBytes)
     }
 
     /// Returns the last line at the end of the stream, if it has no newline.

@@ -14,7 +14,7 @@ struct ScriptedElement: Sendable {
 
     let element: ElementDefinition
     let service: ElementalService
-    let values: SetValues
+    let values: PendingValues
     let console: Console
     /// The standard error of the commands, by their words.
     private let errors = Locked<[String: CommandErrors]>([:])
@@ -100,7 +100,7 @@ struct ScriptedElement: Sendable {
         while !Task.isCancelled {
             let start = ContinuousClock.now
             let process = CommandProcess(command.text, keepsInput: true)
-            let result = Locked((end: CommandProcess.End.stopped, unwritten: SetValues.Offer?.none))
+            let result = Locked((end: CommandProcess.End.stopped, unwritten: PendingValues.Offer?.none))
             await Interruption.first {
                 let end = await self.execute(command, process, timeout: nil) { _ in true }
                 result.withLock { $0.end = end }
@@ -126,7 +126,7 @@ struct ScriptedElement: Sendable {
     /// Writes the element's value to a command, and then each value that a client sets.
     ///
     /// - Returns: a value that may have been written in part, so that the command has to be started again.
-    private func feed(_ process: CommandProcess) async -> SetValues.Offer? {
+    private func feed(_ process: CommandProcess) async -> PendingValues.Offer? {
         if let value = service.value(of: element), await !process.write(line(value), within: Self.timeout) {
             return nil
         }

@@ -27,7 +27,7 @@ struct SerialLineOptions: ParsableArguments {
     @Option(help: "The speed of the serial devices in bits a second.")
     var baud = 115_200
 
-    private static let mostLines = 64
+    private static let maximumLineCount = 64
 
     func validate() throws {
         guard SerialLine.bauds.contains(baud) else {
@@ -35,8 +35,8 @@ struct SerialLineOptions: ParsableArguments {
                 "--baud takes \(SerialLine.bauds.map(String.init).joined(separator: ", ")), not \(baud)")
         }
         guard Set(serial).count == serial.count else { throw ValidationError("a --serial device is given twice") }
-        guard lines.count <= Self.mostLines else {
-            throw ValidationError("at most \(Self.mostLines) lines can be given, not \(lines.count)")
+        guard lines.count <= Self.maximumLineCount else {
+            throw ValidationError("at most \(Self.maximumLineCount) lines can be given, not \(lines.count)")
         }
     }
 

@@ -48,7 +48,8 @@ struct ServiceHost: Sendable {
             // On the event loop, before the device's first value is delivered.
             let next: Item =
                 if case .deviceConnected(let device) = event {
-                    .device(device, showsValues && mayReport() ? device.values { ArrivedValue($0, $1, from: $2) } : nil)
+                    .device(
+                        device, showsValues && reserveReport() ? device.values { ArrivedValue($0, $1, from: $2) } : nil)
                 } else {
                     .event(event)
                 }
@@ -79,7 +80,7 @@ struct ServiceHost: Sendable {
     }
 
     /// Returns whether the values of a new device may be reported. If so, the device is counted.
-    private func mayReport() -> Bool {
+    private func reserveReport() -> Bool {
         let limit = service.devices.count + Self.maximumGoneCount
         let isShown = reportedCount.withLock { count in
             guard count < limit else { return false }

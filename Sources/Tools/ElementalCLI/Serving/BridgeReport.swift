@@ -41,7 +41,7 @@ struct BridgeReport: Sendable {
                 !catalogue.contains(where: { $0.access.contains(.write) }),
                 let place = followed.follower.place(of: key)
             else { return }
-            let advice = PairingAdvice(place: place, access: followed.access).toControl(device)
+            let advice = PairingAdvice(place: place, access: followed.access).adviceToControl(device)
             guard !advice.isEmpty,
                 told.withLock({ $0.services.count < Self.maximumCount && $0.services.insert(key).inserted })
             else { return }

@@ -28,10 +28,11 @@ struct ServicesOptions: ParsableArguments {
 
     /// Makes a follower of the services for a program that can be paired while it follows.
     func makeFollower(
-        for deputy: Deputy, _ console: Console, _ output: OutputOptions,
+        for programIdentity: ProgramIdentity, _ console: Console, _ output: OutputOptions,
         _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
-        try await following.makeFollower(with: targets, andAll: followsAll, for: deputy, console, output, change)
+        try await following.makeFollower(
+            with: targets, andAll: followsAll, for: programIdentity, console, output, change)
     }
 }
 
@@ -80,18 +81,19 @@ struct FollowingOptions: ParsableArguments {
     ///
     /// - Parameters:
     ///   - followsAll: whether every service that is found is followed besides the targets.
-    ///   - deputy: a program with an identity of its own, which is created if there is none; `nil` for the user's identity.
+    ///   - programIdentity: a program with an identity of its own, which is created if there is none; `nil` for the user's identity.
     ///   - change: changes the options. The role that it sets is ignored if `--role` is given.
     func makeFollower(
-        with targets: [Target], andAll followsAll: Bool = false, for deputy: Deputy?, _ console: Console,
+        with targets: [Target], andAll followsAll: Bool = false, for programIdentity: ProgramIdentity?,
+        _ console: Console,
         _ output: OutputOptions,
         _ change: (inout FollowerOptions) -> Void = { _ in }
     ) async throws -> FollowedServices {
-        let access = try await security.load(for: deputy, makesIdentity: deputy != nil)
+        let access = try await security.load(for: programIdentity, makesIdentity: programIdentity != nil)
         var options = FollowerOptions(
-            name: name ?? deputy.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
-        if name == nil, let deputy {
-            options.pairingName = ClientName.pairing(of: deputy.name, access.paired?.identity.fingerprint)
+            name: name ?? programIdentity.map { ClientName.standard(of: $0.name) } ?? ClientName.standard)
+        if name == nil, let programIdentity {
+            options.pairingName = ClientName.pairing(of: programIdentity.name, access.paired?.identity.fingerprint)
         }
         options.connect = ConnectOptions(
             timeout: output.limit, limits: DeviceLimits(maximumValueByteCount: maximumValueByteCount),

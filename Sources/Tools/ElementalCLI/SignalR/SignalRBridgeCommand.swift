@@ -85,11 +85,11 @@ struct SignalRBridgeCommand: ReportingCommand {
 
     func perform(_ console: Console) async throws {
         // The rights of the hub are granted to the bridge, not to the user who runs it.
-        let deputy = Deputy(name: "signalr-bridge", role: control ? .control : .observe)
+        let programIdentity = ProgramIdentity(name: "signalr-bridge", role: control ? .control : .observe)
         try await Interruption.run(console) { [self] in
             FileDescriptors.allowMany()
             let elements = try element.catalogue
-            let followed = try await services.makeFollower(for: deputy, console, output) {
+            let followed = try await services.makeFollower(for: programIdentity, console, output) {
                 $0.elements = elements
                 ($0.keepsLongValues, $0.keepsLongValuesInDevices) = (false, true)
             }

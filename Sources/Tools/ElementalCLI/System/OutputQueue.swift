@@ -10,7 +10,7 @@ final class OutputQueue: Sendable {
     /// The high watermark in bytes: above it ``waitForRoom()`` suspends.
     static let capacity = 256 * 1024
     /// The low watermark in bytes: at it suspended callers resume.
-    private static let lowMark = capacity / 2
+    private static let lowWatermark = capacity / 2
     /// The largest atomic write to a pipe (PIPE_BUF on Linux), so that lines of several processes do not mix.
     private static let pieceSize = 4096
 
@@ -63,7 +63,7 @@ final class OutputQueue: Sendable {
     }
 
     /// Waits until there is room for more, or the task is cancelled.
-    func waitForRoom() async { if !hasRoom() { await wait(untilAtMost: Self.lowMark) } }
+    func waitForRoom() async { if !hasRoom() { await wait(untilAtMost: Self.lowWatermark) } }
 
     func waitUntilEmpty() async { await wait(untilAtMost: 0) }
 

@@ -3,7 +3,7 @@ import Support
 
 /// The values that clients have set and no command has taken yet, one for each element. They outlive the commands,
 /// which are restarted when their file is read again.
-final class SetValues: Sendable {
+final class PendingValues: Sendable {
     struct Offer: Sendable {
         let value: ElementValue
         fileprivate let outcome = Outcome<ValueRefusal?>()
