@@ -83,7 +83,7 @@ struct ClientMachineTests {
         var testDescription: String { "\(row): \(kind)" }
 
         private static let rows: [(row: String, kinds: [DisconnectReason.Kind], reconnects: Bool)] = [
-            ("the other end closed it, or its process was killed", [.closedByPeer, .networkError("reset")], true),
+            ("the peer closed it, or its process was killed", [.closedByPeer, .networkError("reset")], true),
             (
                 "the service shut down or disconnected this client, with whatever text",
                 [.shutDown("off"), .shutDown("")], true
@@ -97,7 +97,7 @@ struct ClientMachineTests {
                 [.limitReached("memory"), .shutDown("too much memory")], true
             ),
             ("this program closed it, or the connecting task was cancelled", [.closedHere, .cancelled], false),
-            ("the other end violated the protocol", [.protocolViolation("-9")], false),
+            ("the peer violated the protocol", [.protocolViolation("-9")], false),
             ("both define an element differently, also on reconnecting", [.catalogueMismatch("1")], false),
             (
                 "the service's catalogue cannot be decoded and this program has no elements of its own, also on "
