@@ -167,7 +167,7 @@ struct RecordCommandTests {
                 #expect(result.status == .exited(3))
                 #expect(result.errors.last?.contains("did you mean 'Speed'?") == true, "\(result.errors)")
                 let again = try await ElementalProcess.run("record", target, "--to", file)
-                #expect(again.errors.last?.contains("recordings are not written over") == true, "\(again.errors)")
+                #expect(again.errors.last?.contains("already exists") == true, "\(again.errors)")
             }
         }
     }

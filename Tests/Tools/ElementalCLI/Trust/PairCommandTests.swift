@@ -35,7 +35,7 @@ struct PairCommandTests {
             #expect(paired.first?.contains("as observe, the maximum that the service offers") == true)
             #expect(try await bed.run("get", bed.target, "Light").output == ["Light=true"])
             let set = try await bed.failure("set", bed.target, "Light=off")
-            #expect(set.message.contains("paired to observe") && set.message.contains("elemental pair \(bed.target)"))
+            #expect(set.message.contains("may only observe") && set.message.contains("elemental pair \(bed.target)"))
         }
     }
 
