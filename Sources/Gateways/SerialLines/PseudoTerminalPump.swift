@@ -94,15 +94,13 @@ struct PseudoTerminalPump {
             ]
             guard poll(&entries, nfds_t(entries.count), -1) >= 0 || errno == EINTR else { break }
             let (ofSocket, ofTerminal) = (CInt(entries[0].revents), CInt(entries[1].revents))
-            // What waits for the end that is gone is dropped. The last output of the program that is gone is passed on, if the
-            // socket has room for it.
-            if writes, (ofSocket | ofTerminal) & POLLHUP != 0 {
-                for _ in 0..<3 { guard toSocket.move(capacity: Self.capacity), toSocket.bytes.isEmpty else { break } }
-                break
-            }
+            // What waits for the end that is gone is dropped.
+            if writes, (ofSocket | ofTerminal) & POLLHUP != 0 { break }
             if (writes ? ofTerminal : ofSocket) != 0, !toTerminal.move(capacity: Self.capacity) { break }
             if (reads ? ofTerminal : ofSocket) != 0, !toSocket.move(capacity: Self.capacity) { break }
         }
+        // The last output of the program that is gone, if the socket has room for it.
+        for _ in 0..<3 { guard toSocket.move(capacity: Self.capacity), toSocket.bytes.isEmpty else { break } }
         close(terminal)
         close(socket)
     }
