@@ -275,7 +275,7 @@ async def refusals(bed, ok):
 
         ours.on_value("Moody", moody)
         place = f"127.0.0.1:{ours.port}"
-        for word, spec, part in (("Speed=1.5", "1:Speed:float", "range"), ("Name=x", "2:Name:string", "takes no values"),
+        for word, spec, part in (("Speed=1.5", "1:Speed:float", "range"), ("Name=x", "2:Name:string", "cannot set"),
                                  ("Mode=9", "3:Mode:uint8", "choice"), ("Moody=-1", "4:Moody:int8", "not today"),
                                  ("Fast=2", "5:Fast:float:udp", "range")):
             try:

@@ -38,7 +38,7 @@ struct TimeLimitTests {
             let bed = try Bed()
             let lines = ["GET /live HTTP/1.1", "Host: localhost:8080"] + WebClient.upgrade
             try bed.send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
-            guard bed.text().hasPrefix("HTTP/1.1 101") else { throw TestSupportError("no WebSocket") }
+            guard bed.text().hasPrefix("HTTP/1.1 101") else { throw TestSupportError("Not a valid WebSocket") }
             return bed
         }
 

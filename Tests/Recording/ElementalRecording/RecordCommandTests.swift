@@ -238,13 +238,13 @@ struct RecordCommandTests {
         (["replay", "f"], "give --publish or --to"), (["replay", "f", "--publish", "--to", "robot"], "not both"),
         (["replay", "f", "--publish", "--speed", "0"], "--speed takes"),
         (["replay", "f", "--publish", "--start", "-1"], "start"),
-        (["replay", "f", "--to", "robot", "--port", "1"], "go with --publish"),
+        (["replay", "f", "--to", "robot", "--port", "1"], "need --publish"),
         (["export", "f"], "give --csv or --json"),
         (["export", "f", "--csv", "--json"], "not both"),
         (["export", "f", "--json", "--wide"], "--wide needs --csv"),
         (["export", "f", "--json", "--spreadsheet"], "--spreadsheet needs --csv"),
-        (["export", "f.mcap", "robot", "--json"], "one recording alone"),
-        (["export", "f.mcap", "--json", "--since", "1h"], "--since goes with TARGETs"),
+        (["export", "f.mcap", "robot", "--json"], "give one recording"),
+        (["export", "f.mcap", "--json", "--since", "1h"], "--since is for TARGETs"),
         (["export", "Robot!", "--json"], "TARGET"),
     ])
     func mistakesHaveStatus64(_ arguments: [String], _ part: String) throws {

@@ -164,7 +164,7 @@ struct ControlTests {
                         try session.writeLine("set Raw=@\(folder)/file")
                         try await session.nextEvent("error") { error in
                             let message: String = error["message"] ?? ""
-                            return error["reason"] == "timedOut" && message.contains("accepts nothing more")
+                            return error["reason"] == "timedOut" && message.contains("accepted too little")
                         }
                     }
                 }

@@ -65,7 +65,7 @@ struct MistakeTests {
                 ["get", "127.0.0.1:1", "Speed", "--element", "1:" + String(repeating: "a", count: 256) + ":float"],
                 "1 to 255"
             ),
-            (["get", "127.0.0.1:1", "Speed", "--element", "1:a:float:often"], "none of udp"),
+            (["get", "127.0.0.1:1", "Speed", "--element", "1:a:float:often"], "is unknown; give udp"),
             // Targets.
             (["get", "127.0.0.1:0", "Speed"], "1 to 65535"), (["get", "", "Speed"], "empty"),
             (["get", ":80", "Speed"], "host"), (["get", "::1:80", "Speed"], "brackets"),

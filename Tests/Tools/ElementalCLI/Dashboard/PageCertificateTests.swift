@@ -70,7 +70,7 @@ struct PageCertificateTests {
                 let (url, fingerprint, message): (String?, String?, String?) =
                     (serving["url"], serving["fingerprint"], serving["message"])
                 #expect(url?.hasPrefix("http://") == true && fingerprint == nil)
-                #expect(message?.contains("the page only shows") == true)
+                #expect(message?.contains("the page is read-only") == true)
                 try await dashboard.expectExit(after: SIGTERM)
             }
         }

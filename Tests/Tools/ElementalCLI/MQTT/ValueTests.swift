@@ -180,7 +180,7 @@ struct ValueTests {
         try await BridgeBed.with(["1:Arm:float3", "2:Go:bool=off"], ["--control"]) { bed in
             try await bed.watch.wait(for: bed.device("go"), toBe: "false")
             try await bed.set("arm/1", "7")
-            try await bed.watch.wait(for: bed.device("arm/refused")) { $0.contains("components are not known") }
+            try await bed.watch.wait(for: bed.device("arm/refused")) { $0.contains("components are unknown") }
             for (topic, payload, value) in [("arm", "1,2,3", "[1.0,2.0,3.0]"), ("arm/1", "7", "[1.0,7.0,3.0]")] {
                 try await bed.set(topic, payload)
                 try await bed.watch.wait(for: bed.device("arm"), toBe: value)

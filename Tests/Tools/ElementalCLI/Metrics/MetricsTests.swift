@@ -76,7 +76,7 @@ struct MetricsTests {
                 let names = try FileManager.default.contentsOfDirectory(atPath: folder)
                 #expect(names.sorted() == ["robot.prom", "state"])
                 let device = try await expectFailure("metrics", target, "--once", "--to", "/dev/null", "--timeout", "5")
-                #expect(device.errors.joined().contains("no regular file"))
+                #expect(device.errors.joined().contains("not a regular file"))
             }
         }
         try Mistake.expect(in: ["metrics", "robot", "--to", "x"])

@@ -44,7 +44,7 @@ struct ElementScriptTests {
         ("", "no element"), ("# only", "no element"), ("  read 1: x", "line 1"), ("1:A:float\n  read: x", "line 2"),
         ("1:A:float\n  read 0: x", "seconds"), ("1:A:float\n  read 1e9: x", "seconds"),
         ("1:A:float\n  read 1:", "missing"), ("1:A:float\n  reed 1: x", "'reed 1'"), ("1:A:float\n  x", "line 2"),
-        ("1:A:float\nread 1: x", "line 2: 'read' begins a command, which is indented"),
+        ("1:A:float\nread 1: x", "line 2: 'read' begins a command; indent it"),
         ("follow: x", "'follow' begins a command"), ("1:A:floot", "line 1"), ("1:A:float:ro\n  write: x", "read-only"),
         ("1:A:float:wo\n  read 1: x", "write-only"),
         ("1:A:float\n  read 1: x\n  follow: y", "one command that reads"),

@@ -126,13 +126,13 @@ struct SerialTests {
     }
 
     @Test(arguments: [
-        ([], "--serial DEVICE"), (["--pty", "--listen", "127.0.0.1:0", "--name", "x"], "--name goes with one line"),
-        (["--pty", "--listen", "127.0.0.1:0", "--port", "5000"], "--port goes with one line"),
+        ([], "--serial DEVICE"), (["--pty", "--listen", "127.0.0.1:0", "--name", "x"], "--name needs exactly one line"),
+        (["--pty", "--listen", "127.0.0.1:0", "--port", "5000"], "--port needs exactly one line"),
         (["--pty", "--baud", "1201"], "--baud takes"), (["--link", "/tmp/x"], "--link needs --pty"),
         (["--list", "--pty"], "--list takes no lines"), (["--dial", "127.0.0.1"], "has no port"),
-        (["--pty", "--service", "no name"], "no name"), (["--pty", "--history", "memory"], "go with --keep"),
-        (["--pty", "--keep", "soon"], "is no limit of a history"), (["--pty", "--keep", ""], "there is no limit"),
-        (["--pty", "--keep", "1h 2h"], "comes after another"),
+        (["--pty", "--service", "no name"], "no name"), (["--pty", "--history", "memory"], "need --keep"),
+        (["--pty", "--keep", "soon"], "is no limit of a history"), (["--pty", "--keep", ""], "give a limit"),
+        (["--pty", "--keep", "1h 2h"], "a second option of its kind"),
     ])
     func mistakes(_ arguments: [String], _ advice: String) throws {
         try Mistake.expect(in: ["serial"] + arguments, advice)

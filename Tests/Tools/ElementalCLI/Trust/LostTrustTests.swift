@@ -48,7 +48,7 @@ struct LostTrustTests {
                         "set", target, "Speed=1", "--security", "paired", "--state", serving.state + "/../user")
                 }
                 let refused = try await expectFailure(set(), status: 2)
-                #expect(refused.errors.last?.contains("cannot read whom it trusts") == true, "\(refused)")
+                #expect(refused.errors.last?.contains("cannot read its trust store") == true, "\(refused)")
                 try await script("chmod 600 ../copy && mv ../copy trust.json")
                 try await service.nextEvent("trustAvailable")
                 try await expectSuccess(set())
