@@ -11,7 +11,8 @@ struct TypedValueTests {
         "a value that is not what its text says, or no choice, is refused, and changes nothing",
         arguments: [
             ("v=1 2,3", "2 numbers"), ("f=1e39", "3.4028235e+38"), ("n=0x-5", "127"), ("d=0 1", "hexadecimal"),
-            ("Mode=2", "'off' (0), 'heat' (1), 'cool down' (7), not 2"), ("Mode=hot", "'hot' is not one of its choices"),
+            ("Mode=2", "'off' (0), 'heat' (1), 'cool down' (7), not 2"),
+            ("Mode=hot", "'hot' is not one of its choices"),
             ("Fan=medium", "'slow', 'fast'"), ("Power=0.2", "0.1"),
         ])
     func refused(_ assignment: String, _ expectation: String) async throws {

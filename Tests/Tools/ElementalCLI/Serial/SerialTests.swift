@@ -126,7 +126,8 @@ struct SerialTests {
     }
 
     @Test(arguments: [
-        ([], "--serial DEVICE"), (["--pty", "--listen", "127.0.0.1:0", "--name", "x"], "--name needs exactly one line"),
+        ([], "--serial DEVICE"),
+        (["--pty", "--listen", "127.0.0.1:0", "--name", "x"], "--name needs exactly one line"),
         (["--pty", "--listen", "127.0.0.1:0", "--port", "5000"], "--port needs exactly one line"),
         (["--pty", "--baud", "1201"], "--baud takes"), (["--link", "/tmp/x"], "--link needs --pty"),
         (["--list", "--pty"], "--list takes no lines"), (["--dial", "127.0.0.1"], "has no port"),
