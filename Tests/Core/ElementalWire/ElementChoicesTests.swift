@@ -60,13 +60,13 @@ struct ElementChoicesTests {
                 return error.message
             }
         }
-        #expect(problem([ElementChoice(.float(0), "off")], .float).contains("mean nothing for type float"))
+        #expect(problem([ElementChoice(.float(0), "off")], .float).contains("allows no choices"))
         #expect(problem([ElementChoice(.int8(0), "off")]).contains("'off' is int8, not uint8"))
         #expect(problem([off, ElementChoice(.uint8(1), "off")]).contains("'off' is listed twice"))
         #expect(problem([off, ElementChoice(.uint8(0), "none")]).contains("number of another"))
         #expect(problem([ElementChoice(.uint8(0), "")]).contains("1 to 255"))
         #expect(problem([ElementChoice(.uint8(0), String(repeating: "a", count: 256))]).contains("1 to 255"))
-        #expect(problem([ElementChoice(.string("a"), "b")], .string).contains("its own name"))
+        #expect(problem([ElementChoice(.string("a"), "b")], .string).contains("equal to its name"))
         #expect(problem([off], range: 1...2).contains("outside the range"))
         let many = (0..<256).map { ElementChoice(.uint16($0), "\($0)") }
         #expect(problem(many, .uint16).contains("at most 255"))

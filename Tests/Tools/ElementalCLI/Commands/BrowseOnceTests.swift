@@ -63,5 +63,5 @@ struct BrowseOnceTests {
     }
 
     @Test
-    func onceAndForExcludeEachOther() throws { try Mistake.expect(in: ["browse", "--once", "--for", "1"], "exclude") }
+    func onceAndForExcludeEachOther() throws { try Mistake.expect(in: ["browse", "--once", "--for", "1"], "not both") }
 }

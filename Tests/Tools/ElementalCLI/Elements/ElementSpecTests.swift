@@ -100,7 +100,7 @@ struct ElementSpecTests {
             ("1:a:bool:0...1", "means nothing for type bool"), ("1:a:float2:step 1", "means nothing for type float2"),
             ("1:a:float4x4:0...1", "means nothing for type float4x4"), ("1:a:float2:0...1=0,2", "INITIAL: '0,2' is"),
             ("1:a:float:unit", "needs a unit"),
-            ("1:a:float:0...1:0...2", "'0...2' (at character 17) comes after another"),
+            ("1:a:float:0...1:0...2", "'0...2' (at character 17) is a second option"),
             ("1:a:float:udp:tcp", "a second option of its kind"),
             ("1:a:float:latest:latest", "a second option of its kind"),
             ("1:a:float:choices 1,2", "means nothing for type float"), ("1:a:uint8:choices", "lacks a choice"),
