@@ -3,13 +3,13 @@ package import NIOPosix
 package import NIOSSL
 internal import Support
 
-/// Opens TCP connections to servers, with TLS where the server has it.
+/// Opens TCP connections to servers, with TLS if the endpoint is secure.
 package final class Dialer: Sendable {
     package let eventLoop: any EventLoop
-    /// The longest that connecting may take, without the TLS handshake.
+    /// The maximum time to connect. The TLS handshake is not included.
     package let timeout: TimeAmount
     private let tls: TLSConfiguration?
-    /// Made when it is first needed: reading the system's certificates takes some milliseconds.
+    /// Created on first use: reading the system's certificates takes some milliseconds.
     private let context = Locked<NIOSSLContext?>(nil)
     private let resolver: (any Resolver & Sendable)?
 
@@ -24,7 +24,7 @@ package final class Dialer: Sendable {
         self.resolver = resolver
     }
 
-    /// Connects, and adds handlers before anything is read.
+    /// Connects. `configure` adds handlers before the channel reads anything.
     package func connect(
         to endpoint: ServerEndpoint, configure: @escaping @Sendable (any Channel) throws -> Void
     ) -> EventLoopFuture<any Channel> {
@@ -51,15 +51,14 @@ package final class Dialer: Sendable {
             context = made
             return made
         }
-        // TLS sends names of hosts, not addresses (RFC 6066, 3). An address is verified against the certificate all the
-        // same.
+        // TLS sends host names, not addresses (RFC 6066, 3). An address is still verified against the certificate.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
         return try NIOSSLClientHandler(context: context, serverHostname: isAddress ? nil : host)
     }
 }
 
 extension TLSConfiguration? {
-    /// Trusts certificates in addition to those that are trusted already.
+    /// Returns the configuration with additional trusted certificates.
     ///
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: the TLS library's error if there is no certificate in it.

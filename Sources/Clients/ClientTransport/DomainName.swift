@@ -22,7 +22,7 @@ package enum DomainName {
         return labels.joined(separator: ".")
     }
 
-    /// ASCII that would end the name or change the meaning of what it is written into: the URL standard's forbidden
+    /// Whether a byte would end the name or change the meaning of the text around it: the URL standard's forbidden
     /// domain code points.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         byte <= 0x20 || byte == 0x7F || "#%/:<>?@[\\]^|".utf8.contains(byte)

@@ -8,9 +8,9 @@ internal import Foundation
 
 /// The parts of a URL that names a server.
 package struct ServerURL: Sendable {
-    /// The host is never empty. The port is any number that the text has, also one that is no port.
+    /// The host is never empty. The port may be out of range: see ``ServerEndpoint/isValid``.
     package let endpoint: ServerEndpoint
-    /// The user's name, decoded. It is empty where there is an `@` and nothing before it.
+    /// The user name, decoded. It is empty if nothing stands before the `@`.
     package let user: String?
     package let hasPassword: Bool
     /// Percent-encoded.
@@ -19,9 +19,10 @@ package struct ServerURL: Sendable {
     package let query: String
     package let hasFragment: Bool
 
-    /// `nil` if the text has no host or another scheme, or cannot be a URL.
+    /// Parses a URL. The result is `nil` if the text is not a URL, has no host, or has a scheme that is not in
+    /// `schemes`.
     ///
-    /// - Parameter schemes: by name in lower case, whether they stand for TLS, and the port of a URL that has none.
+    /// - Parameter schemes: the accepted schemes in lower case, each with whether it uses TLS and its default port.
     package init?(_ text: String, schemes: [String: (isSecure: Bool, port: Int)]) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme.flatMap({ schemes[$0.lowercased()] }),
             let host = Self.host(parts), !host.isEmpty
@@ -42,7 +43,7 @@ package struct ServerURL: Sendable {
             ? String(host.dropFirst().dropLast()) : DomainName.ascii(host)
     }
 
-    /// A URL for messages and logs, without what may be a user name and password.
+    /// Returns a URL for messages and logs, with everything before an `@` in its authority replaced by `…`.
     package static func withoutCredentials(_ text: String) -> String {
         let start = text.firstRange(of: "//")?.upperBound ?? text.startIndex
         let authority = text[start...].prefix { !"/?#".contains($0) }
@@ -61,7 +62,7 @@ package struct ServerEndpoint: Sendable, Hashable {
 
     package var isValid: Bool { (1...65535).contains(port) }
 
-    /// Host and port as a URL has them, which leaves out the scheme's port.
+    /// The host and port as written in a URL. The scheme's default port is left out.
     package var authority: String { port == defaultPort ? host.hostInURL : host.withPort(port) }
 }
 

@@ -98,7 +98,7 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
     private static func date(_ time: some BinaryInteger) -> Date { Date(timeIntervalSince1970: TimeInterval(time)) }
     private static func day(_ date: Date) -> String { date.formatted(.iso8601.year().month().day()) }
 
-    /// The library's name of an error: the part after the last colon and before the position in its source.
+    /// The library's name for an error: the part after the last colon and before the position in its source.
     private static func reason(_ error: BoringSSLInternalError) -> String {
         let text = error.description
         let end = text.ranges(of: " at ").last?.lowerBound ?? text.endIndex
@@ -116,10 +116,10 @@ final class TLSFailureHandler: ChannelInboundHandler {
     }
 }
 
-/// Why a connection to a server could not be made, or broke: what the errors of the clients have in common.
+/// Why a connection to a server could not be made, or broke. The clients build their own errors from it.
 package enum ConnectFailure: Sendable {
     case timedOut(reason: String)
-    /// The host is not known, or the system refused, in words that a user can act on.
+    /// The host is unknown, or the system reported an error. The reason is a text that a user can act on.
     case unreachable(reason: String)
     case tls(TLSFailure)
     /// An error that only the client itself can explain.

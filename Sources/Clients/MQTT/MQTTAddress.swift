@@ -4,13 +4,13 @@ import Support
 /// The address of a broker: `mqtt[s]://[USER@]HOST[:PORT]`.
 public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
     let endpoint: ServerEndpoint
-    /// A host name in ASCII, or an address; that of IPv6 without brackets.
+    /// The host name in ASCII, or an address, without the brackets of an IPv6 address.
     public var host: String { endpoint.host }
-    /// 1...65535; 1883 or, with TLS, 8883 where the address has none.
+    /// The port, 1...65535. The default is 1883, or 8883 with TLS.
     public var port: Int { endpoint.port }
     /// Whether the connection uses TLS: `mqtts`.
     public var isSecure: Bool { endpoint.isSecure }
-    /// The user, decoded, if the address names one.
+    /// The user name, decoded, if the address has one.
     public let user: String?
 
     /// Reads an address such as `mqtts://kitchen@broker.example:8883`.

@@ -2,7 +2,7 @@ import ClientTransport
 import NIOCore
 import Support
 
-/// An error of the client: a code to act on, a message for people, and the cause.
+/// An error of the client: a code to act on, a message for the user, and the cause.
 public struct MQTTError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -17,9 +17,9 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         /// The kind as one word, such as `notConnected`.
         public var description: String { "\(value)" }
 
-        /// The broker's address is not one of `mqtt` or `mqtts` with a host.
+        /// The broker's address is not an `mqtt` or `mqtts` URL with a host.
         public static let invalidAddress = Code(value: .invalidAddress)
-        /// The topic or the topic filter cannot be one.
+        /// The topic or the topic filter is not valid.
         public static let invalidTopic = Code(value: .invalidTopic)
         /// The options contradict each other or are out of range.
         public static let invalidOptions = Code(value: .invalidOptions)
@@ -33,23 +33,23 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
         /// The broker cannot be reached.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// TLS failed, most often because the broker's certificate is not trusted.
+        /// TLS failed, usually because the broker's certificate is not trusted.
         public static let tlsFailed = Code(value: .tlsFailed)
         /// The broker did not answer in time: while connecting, or to a ping.
         public static let timedOut = Code(value: .timedOut)
-        /// The closure that gives the password failed.
+        /// The closure that returns the password failed.
         public static let passwordUnavailable = Code(value: .passwordUnavailable)
         /// The broker does not speak MQTT 3.1.1 (CONNACK 1).
         public static let unacceptableVersion = Code(value: .unacceptableVersion)
         /// The broker does not allow the client identifier (CONNACK 2).
         public static let identifierRejected = Code(value: .identifierRejected)
-        /// The broker is there and does not serve at the moment (CONNACK 3).
+        /// The broker is temporarily unavailable (CONNACK 3).
         public static let serverUnavailable = Code(value: .serverUnavailable)
-        /// User or password cannot be used (CONNACK 4).
+        /// The user name or password is malformed (CONNACK 4).
         public static let badCredentials = Code(value: .badCredentials)
-        /// The broker does not let this client in (CONNACK 5): most often a wrong password, or none.
+        /// The broker does not accept this client (CONNACK 5), usually because the password is wrong or missing.
         public static let notAuthorised = Code(value: .notAuthorised)
-        /// The broker refused the connection for a reason that MQTT 3.1.1 does not know.
+        /// The broker refused the connection with a code that MQTT 3.1.1 does not define.
         public static let refused = Code(value: .refused)
         /// The broker closed the connection instead of answering.
         public static let closedByBroker = Code(value: .closedByBroker)
@@ -61,15 +61,18 @@ public struct MQTTError: Error, Sendable, CustomStringConvertible {
         public static let messageTooLarge = Code(value: .messageTooLarge)
         /// The broker refused a subscription (SUBACK 0x80).
         public static let subscriptionRefused = Code(value: .subscriptionRefused)
-        /// More is published than the broker takes, and what waits has reached its limit.
+        /// Too many messages wait to be sent, or too many requests are unanswered.
         public static let queueFull = Code(value: .queueFull)
     }
 
+    /// The kind of error.
     public let code: Code
-    /// What happened and what to do.
+    /// A text for the user: what happened, and what to do.
     public let message: String
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
+    /// Creates an error.
     public init(_ code: Code, _ message: String, cause: (any Error)? = nil) {
         self.code = code
         self.message = message
@@ -88,7 +91,7 @@ extension MQTTError {
         MQTTError(.protocolViolation, "the broker violated the protocol: \(what)")
     }
 
-    /// - Parameter returnCode: the CONNACK's, 1 or more.
+    /// - Parameter returnCode: the return code of the CONNACK, 1 or more.
     init(returnCode: UInt8) {
         switch returnCode {
         case 1: self.init(.unacceptableVersion, "the broker does not speak MQTT 3.1.1 (CONNACK 1)")
@@ -110,8 +113,7 @@ extension MQTTError {
         }
     }
 
-    /// Whether another attempt with the same address and options cannot end in another way, unless somebody changes the
-    /// broker.
+    /// Whether a retry with the same address and options will fail too, unless the broker is changed.
     var isLasting: Bool {
         [
             .invalidAddress, .invalidOptions, .tlsFailed, .unacceptableVersion, .identifierRejected, .badCredentials,
@@ -140,7 +142,7 @@ extension MQTTError {
     private static func hint(_ failure: TLSFailure) -> String {
         switch failure.kind {
         case .noTLS: "; did you mean mqtt://?"
-        // A mosquitto without TLS on this port reads the handshake as a broken packet and hangs up.
+        // A mosquitto without TLS on this port reads the handshake as a malformed packet and closes the connection.
         case .closed: "; does it speak TLS on this port, or did you mean mqtt://?"
         case .untrustedCertificate: "; if an authority of your own has signed it, trust that authority's certificate"
         default: ""

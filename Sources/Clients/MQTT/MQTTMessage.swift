@@ -2,18 +2,19 @@ public import NIOCore
 
 /// A message from the broker.
 public struct MQTTMessage: Sendable, Equatable {
-    /// The topic it was published to. It may be one that was never subscribed to, if the broker is hostile.
+    /// The topic it was published to. A hostile broker may send one that matches no subscription.
     public var topic: String
-    /// The content. It is part of the memory in which a whole piece of the network was received, some KiB: copy what is
-    /// kept for long.
+    /// The content. It is a slice of a whole network read, some KiB: copy it to keep it for long.
     public var payload: ByteBuffer
     /// How it was delivered.
     public var qos: MQTTQoS
-    /// Whether the broker had kept it, and sends it because of a new subscription.
+    /// Whether the broker had retained it, and sends it because of a new subscription.
     public var isRetained: Bool
-    /// Whether the broker sends it again, having seen no acknowledgement. It may be the first time all the same.
+    /// Whether the broker marks it as sent again, because it received no acknowledgement. This copy may still be the
+    /// first to arrive.
     public var isDuplicate: Bool
 
+    /// Creates a message.
     public init(
         topic: String, payload: ByteBuffer, qos: MQTTQoS = .atMostOnce, isRetained: Bool = false,
         isDuplicate: Bool = false
@@ -37,7 +38,7 @@ public enum MQTTQoS: UInt8, Sendable, Hashable {
 /// A message that the broker publishes when the connection ends without a DISCONNECT: because it broke, or the program
 /// was killed.
 public struct MQTTLastWill: Sendable, Hashable {
-    /// Where it is published.
+    /// The topic to publish it to.
     public var topic: MQTTTopic
     /// The content, at most 65,535 bytes.
     public var payload: ByteBuffer
@@ -46,6 +47,7 @@ public struct MQTTLastWill: Sendable, Hashable {
     /// Whether the broker keeps it for later subscribers.
     public var isRetained: Bool
 
+    /// Creates a last will.
     public init(topic: MQTTTopic, payload: ByteBuffer, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
         self.topic = topic
         self.payload = payload
@@ -53,6 +55,7 @@ public struct MQTTLastWill: Sendable, Hashable {
         self.isRetained = isRetained
     }
 
+    /// Creates a last will with a text as its content.
     public init(topic: MQTTTopic, text: String, qos: MQTTQoS = .atLeastOnce, isRetained: Bool = true) {
         self.init(topic: topic, payload: ByteBuffer(string: text), qos: qos, isRetained: isRetained)
     }

@@ -1,16 +1,16 @@
 import Support
 
-/// The name of a topic that is published to: 1 to 65,535 bytes of UTF-8 without wildcards.
+/// The name of a topic to publish to: 1 to 65,535 bytes of UTF-8 without wildcards.
 ///
-/// It is checked once and kept as the bytes of a packet, so that publishing to it again costs nothing.
+/// It is checked and encoded once, so that publishing to it again costs nothing.
 public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
-    /// The length in two bytes, most significant first, and the name.
+    /// The length in two bytes, big-endian, and the name.
     let encoded: [UInt8]
 
     /// Checks a name.
     ///
-    /// Beyond what MQTT forbids, control characters and noncharacters are refused: mosquitto closes the connection over
-    /// them, which would say less.
+    /// Control characters and noncharacters are refused too, although MQTT does not forbid them: mosquitto closes the
+    /// connection over them, without a reason.
     ///
     /// - Throws: ``MQTTError/Code/invalidTopic``.
     public init(_ name: String) throws(MQTTError) {
@@ -23,8 +23,10 @@ public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
         encoded = [UInt8(name.utf8.count >> 8), UInt8(name.utf8.count & 0xFF)] + name.utf8
     }
 
+    /// The name of the topic.
     public var name: String { String(decoding: encoded.dropFirst(2), as: UTF8.self) }
 
+    /// The name of the topic.
     public var description: String { name }
 }
 
@@ -45,7 +47,7 @@ extension MQTTTopic {
         }
     }
 
-    /// Checks a filter: `+` stands for one whole level, `#` for all further ones at the end.
+    /// Checks a filter: `+` stands for one whole level, and `#` at the end for all further levels.
     static func check(filter: String) throws(MQTTError) {
         try check(filter, "topic filter")
         let levels = filter.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)

@@ -1,6 +1,6 @@
 import Support
 
-/// An error of the client: a code to act on, a message for people, and the cause.
+/// An error of the client: a code to act on, a message for the user, and the cause.
 public struct SignalRError: Error, Sendable, CustomStringConvertible {
     /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -15,7 +15,7 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         /// The kind as one word, such as `notConnected`.
         public var description: String { "\(value)" }
 
-        /// The hub's address is not one of `http`, `https`, `ws` or `wss` with a host.
+        /// The hub's address is not an `http`, `https`, `ws` or `wss` URL with a host.
         public static let invalidURL = Code(value: .invalidURL)
         /// The options contradict each other.
         public static let invalidOptions = Code(value: .invalidOptions)
@@ -31,7 +31,7 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let cancelled = Code(value: .cancelled)
         /// The server cannot be reached.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// TLS failed, most often because the server's certificate is not trusted.
+        /// TLS failed, usually because the server's certificate is not trusted.
         public static let tlsFailed = Code(value: .tlsFailed)
         /// A step of opening the connection took too long.
         public static let timedOut = Code(value: .timedOut)
@@ -63,13 +63,16 @@ public struct SignalRError: Error, Sendable, CustomStringConvertible {
         public static let bufferOverflow = Code(value: .bufferOverflow)
     }
 
+    /// The kind of error.
     public let code: Code
-    /// What happened and what to do. For ``Code/invocationFailed`` the hub's own message.
+    /// A text for the user: what happened, and what to do. For ``Code/invocationFailed`` it is the hub's own message.
     public let message: String
     /// The HTTP status of the server's answer, if the error is about one.
     public let httpStatus: Int?
+    /// The underlying error, if there is one.
     public let cause: (any Error)?
 
+    /// Creates an error.
     public init(_ code: Code, _ message: String, httpStatus: Int? = nil, cause: (any Error)? = nil) {
         self.code = code
         self.message = message

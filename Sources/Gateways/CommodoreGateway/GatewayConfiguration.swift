@@ -16,11 +16,11 @@ public enum GatewayLine: Sendable {
 
 /// How a gateway paces its line and what it allows clients to do.
 public struct GatewayConfiguration: Sendable {
-    /// The speed of the line, in bits a second, one of ``bauds``; the user port knows at most 2400. A byte takes 10 bits. Over
-    /// TCP and pseudo-terminals the emulator keeps to its own speed and ignores this one.
+    /// The speed of the line, in bits a second, one of ``bauds``; the user port supports at most 2400. A byte takes 10
+    /// bits. Over TCP and pseudo-terminals the emulator keeps to its own speed and ignores this one.
     public var baud = 1200
-    /// Whether the machine pauses the line by itself, as a cartridge with an ACIA (SwiftLink) does by RTS; the two rates below
-    /// then do not count. A serial device is set to RTS/CTS; an emulator pauses by not reading.
+    /// Whether the machine pauses the line by itself, as a cartridge with an ACIA (SwiftLink) does with RTS. The two
+    /// rates below are then ignored. A serial device is set to RTS/CTS; an emulator pauses by not reading.
     public var usesFlowControl = false
     /// Bytes per second for programs that read one byte per frame: 50 on a PAL machine. At least 1.
     public var bytesPerSecond = 50.0

@@ -2,9 +2,9 @@ import NIOCore
 import SerialLines
 import Support
 
-/// An error of the gateway: a kind to act on, and a message for a person.
+/// An error of the gateway: a code to act on, and a message for the user.
 public struct GatewayError: Error, Sendable, CustomStringConvertible {
-    /// The kind of error. More may come; give a `switch` a default.
+    /// The kind of error. More may be added, so give a `switch` a default.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         enum Value: CaseIterable { case lineUnavailable, invalidProgram }
         let value: Value
@@ -18,8 +18,9 @@ public struct GatewayError: Error, Sendable, CustomStringConvertible {
         public static let invalidProgram = Code(value: .invalidProgram)
     }
 
+    /// The kind of error.
     public let code: Code
-    /// What happened and what to do, for a person.
+    /// A text for the user: what happened, and what to do.
     public let message: String
 
     init(_ code: Code, _ message: String) {

@@ -18,7 +18,7 @@ public struct DeviceHistories: Sendable {
 
     /// The maximum number of folders. A device may use another name each time.
     static let maximumFolderCount = 64
-    /// How often to try to lock a folder, which a service that has just been withdrawn holds for a moment.
+    /// The number of attempts to lock a folder. A service that has just been withdrawn still holds it for a moment.
     private static let attemptCount = 3
 
     /// The limits of each element.
@@ -27,28 +27,30 @@ public struct DeviceHistories: Sendable {
     /// How long a device waits for its files before its values are kept in memory.
     var openingTime = TimeAmount.seconds(15)
 
-    /// Values in memory, which outlast the device's absence, and end with the program or when another device takes the line.
+    /// Keeps values in memory. They outlast the device's absence, and are lost when the program ends or another device
+    /// takes the line.
     public static func inMemory(_ limits: HistoryLimits) -> DeviceHistories {
         DeviceHistories(limits: limits, place: .memory)
     }
 
-    /// Values in files too, which outlast the program.
+    /// Keeps values in files too, which outlast the program.
     ///
-    /// The folder of a device is named by its service and its display name, such as `history/oven-Kitchen`. Characters other
-    /// than letters, digits, `-` and `_` become `_`, and a number follows that tells such names apart. If it cannot be used, or
-    /// is not open within 15 s, the values are kept in memory, and ``SerialGatewayEvent/keptInMemory(_:)`` says why.
+    /// The folder of a device is named by its service and its display name, such as `history/oven-Kitchen`. Characters
+    /// other than letters, digits, `-` and `_` become `_`, followed by a number that distinguishes such names. If the
+    /// folder cannot be used, or is not open within 15 s, the values are kept in memory, and
+    /// ``SerialGatewayEvent/keptInMemory(_:)`` reports the reason.
     ///
     /// - Parameters:
-    ///   - limits: of each element.
+    ///   - limits: the limits of each element.
     ///   - directory: the directory of identity and trust, by default that of `SecurityState`.
-    ///   - interval: the least time between two moments at which values are forced onto the disk.
+    ///   - interval: the minimum time between two flushes of values to the disk.
     public static func inFiles(
         _ limits: HistoryLimits, directory: String? = nil, interval: Duration = .seconds(10)
     ) -> DeviceHistories {
         DeviceHistories(limits: limits, place: .files(directory: directory, interval: interval))
     }
 
-    /// The elements as the service has them.
+    /// Returns the elements of the service: the device's, with times and a history if clients can read them.
     func elements(of device: ElementCatalogue) -> ElementCatalogue {
         let kept = device.map { $0.access.contains(.read) ? $0.withTimesAndHistory(limits) : $0 }
         // The changes do not affect what a catalogue checks.
@@ -57,7 +59,7 @@ public struct DeviceHistories: Sendable {
 
     /// Opens a device's histories.
     ///
-    /// - Returns: those, in memory alone if there is a failure.
+    /// - Returns: the histories, in memory only if there is a failure.
     func open(_ folder: String, for elements: ElementCatalogue) async -> (ServiceHistories, failure: SecurityError?) {
         guard case .files(let directory, let interval) = place else { return (ServiceHistories(), nil) }
         var failure: SecurityError?
@@ -76,7 +78,7 @@ public struct DeviceHistories: Sendable {
         return (ServiceHistories(), failure)
     }
 
-    /// The folder of a device's files.
+    /// Returns the name of the folder for a device's files.
     static func folder(of service: String, _ displayName: String) -> String {
         func isPlain(_ byte: UInt8) -> Bool {
             switch byte {

@@ -6,20 +6,20 @@ import Support
 
 import struct ElementalMicro.SerialIdentity
 
-/// Makes the device on a line a service, and passes values between it and the service's clients. Used on the line's event
-/// loop only, which is the service's too.
+/// Represents the device on a line as a service, and passes values between it and the service's clients. Used on the
+/// line's event loop only, which is the service's too.
 final class DeviceService {
     private enum Phase {
         /// There is no session.
         case away
-        /// What the device has said so far.
+        /// The device is introducing itself: whether its hello has arrived, and its identity.
         case introducing(hasHello: Bool, SerialIdentity?)
-        /// It has introduced itself, and its histories are being opened.
+        /// The device has introduced itself, and its histories are being opened.
         case opening(EarlyValues)
         case present
     }
 
-    /// How long a device may take to introduce itself: the time of a long catalogue on a slow line.
+    /// The maximum time for a device to introduce itself: enough for a long catalogue on a slow line.
     private static let introductionTime = TimeAmount.seconds(30)
     static let maximumQueuedByteCount = 1024 * 1024
     private static let awayRefusal = ValueRefusal("the device on the line is not there")
@@ -36,13 +36,13 @@ final class DeviceService {
     private var introductionTimer: Scheduled<Void>?
     private var absenceTimer: Scheduled<Void>?
 
-    /// The service while the device is there, and for a time after it was lost.
+    /// The service while the device is present, and for a time after it was lost.
     private(set) var service: ElementalService?
-    /// What the device was when it was there last, also after its service was withdrawn.
+    /// The device that was present last, also after its service was withdrawn.
     private var known: (service: String, name: String, elements: ElementCatalogue)?
     private var queue = LineQueue<SetValue>(maximumByteCount: DeviceService.maximumQueuedByteCount)
     private var unconfirmed = UnconfirmedValues()
-    /// The newest values that clients set and the device took, if they are to be restored.
+    /// The newest values that clients set and the device did not refuse, if the configuration restores them.
     private var newest: [Int8: SetValue] = [:]
     private var isSendingSoon = false
     private var toldProblems: Set<Int8> = []
@@ -68,7 +68,7 @@ final class DeviceService {
         session = nil
         phase = .away
         histories?.stop()
-        // Its handler refers to this object.
+        // The handler of the service now refuses values.
         service = nil
         queue.removeAll()
         resumeClients()
@@ -76,7 +76,7 @@ final class DeviceService {
 
     // MARK: The line
 
-    /// A session with the device has begun: both streams begin anew.
+    /// Begins a session with the device. Both streams begin anew.
     func sessionBegan() {
         guard let session else { return }
         phase = .introducing(hasHello: false, nil)
@@ -93,7 +93,7 @@ final class DeviceService {
         introductionTimer?.cancel()
         let wasPresent = if case .present = phase { true } else { false }
         phase = .away
-        // A value that was under way may have been lost.
+        // A value in transit may have been lost.
         remember(unconfirmed.removeAll() + queue.removeAll())
         resumeClients()
         guard wasPresent, let service else { return }
@@ -113,14 +113,14 @@ final class DeviceService {
     // MARK: From the device
 
     /// - Parameter bytes: valid only during the call.
-    /// - Returns: why the device cannot be used, if so.
+    /// - Returns: the reason why the device cannot be used, if it cannot.
     func received(_ id: Int8, _ bytes: UnsafeRawBufferPointer) -> String? {
         switch phase {
         case .away: return nil
         case .introducing(let hasHello, let identity): return introduced(hasHello, identity, id, bytes)
         case .opening(var early):
             guard id >= 0 else { return nil }
-            // Otherwise the values would be copied.
+            // Releases the values in `phase`, which would otherwise be copied.
             phase = .away
             let isKept = early.add(id, bytes)
             phase = .opening(early)
@@ -137,7 +137,7 @@ final class DeviceService {
         }
     }
 
-    /// - Returns: why the device cannot be used, if so.
+    /// - Returns: the reason why the device cannot be used, if it cannot.
     private func introduced(
         _ hasHello: Bool, _ identity: SerialIdentity?, _ id: Int8, _ bytes: UnsafeRawBufferPointer
     ) -> String? {
@@ -162,7 +162,7 @@ final class DeviceService {
         return nil
     }
 
-    /// - Returns: why it cannot be published, if so.
+    /// - Returns: the reason why the device cannot be published, if it cannot.
     private func begin(_ identity: SerialIdentity, _ elements: ElementCatalogue) -> String? {
         let (type, name) = (configuration.serviceName ?? identity.service, displayName(identity))
         guard let histories, histories.opened(type, name) == nil else { return publish(type, name, elements) }
@@ -178,7 +178,7 @@ final class DeviceService {
 
     private func opened(_ type: String, _ name: String, _ elements: ElementCatalogue, _ failure: SecurityError?) {
         if let failure { tell(.keptInMemory(failure)) }
-        // It may be gone again.
+        // The device may be gone again.
         guard case .opening(let early) = phase else { return }
         if let problem = publish(type, name, elements) {
             session?.reject(problem)
@@ -198,7 +198,7 @@ final class DeviceService {
         }
     }
 
-    /// - Returns: why it cannot be published, if so.
+    /// - Returns: the reason why the device cannot be published, if it cannot.
     private func publish(_ type: String, _ name: String, _ elements: ElementCatalogue) -> String? {
         let isKnown = known.map { $0 == (type, name, elements) } ?? false
         var appeared: ElementalService?
@@ -226,7 +226,7 @@ final class DeviceService {
         return nil
     }
 
-    /// Tells a device that was away what clients had set.
+    /// Sends a device that was away the values that clients had set.
     private func restore() {
         guard !newest.isEmpty else { return }
         // The queue is empty at the beginning of a session, and has room for one value of each element.
@@ -249,12 +249,12 @@ final class DeviceService {
         let service = ElementalService(
             type, displayName: name, elements: histories?.elements(of: elements) ?? elements,
             configuration: serviceConfiguration)
-        // Weak, because who handles the gateway's events may keep the service.
+        // Weak, because a handler of the gateway's events may keep the service.
         let bound = NIOLoopBound({ [weak self] in self }, eventLoop: eventLoop)
         service.onAnyValue { [weak service] element, value, device in
             guard let service else { return }
             guard let owner = bound.value(), owner.service === service else {
-                // It is being withdrawn.
+                // The service is being withdrawn.
                 return service.refuse(element, from: device, Self.awayRefusal)
             }
             owner.take(value, of: element, from: device)
@@ -262,7 +262,7 @@ final class DeviceService {
         return service
     }
 
-    /// - Parameter time: when it came; `nil` for this moment.
+    /// - Parameter time: when the value arrived; `nil` for now.
     private func receivedValue(_ id: Int8, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil) {
         guard let service, let element = service.elements[id: id] else {
             return noteProblem(id, "it has no such element")
@@ -271,7 +271,7 @@ final class DeviceService {
             return noteProblem(id, "\(bytes.count) bytes are no \(element.type)")
         }
         do throws(ElementalError) {
-            // A client that cannot receive it must not keep it from the others.
+            // A client that cannot receive the value must not keep it from the others, so the result is ignored.
             _ = try service.send(value, to: element, at: time)
         } catch {
             noteProblem(id, error.message)
@@ -312,7 +312,7 @@ final class DeviceService {
         service?.refuse(element, from: client, refusal)
     }
 
-    /// - Returns: why the client's value is refused, if so.
+    /// - Returns: the reason why the client's value is refused, if it is.
     private func refusal(of item: SetValue) -> ValueRefusal? {
         let limit = LineSession.maximumValueByteCount
         guard item.value.wireByteCount <= limit else {
@@ -328,7 +328,7 @@ final class DeviceService {
         return nil
     }
 
-    /// Sends at the end of this turn of the loop what clients set in it: in few packets, with one ping behind.
+    /// Sends the values that clients set in this turn of the loop at its end: in few packets, followed by one ping.
     private func sendSoon() {
         guard !isSendingSoon else { return }
         isSendingSoon = true

@@ -23,7 +23,7 @@ final class LineHistories {
         (self.configuration, self.eventLoop) = (configuration, eventLoop)
     }
 
-    /// The elements as the service has them.
+    /// Returns the elements of the service: the device's, with times and a history if clients can read them.
     func elements(of device: ElementCatalogue) -> ElementCatalogue { configuration.elements(of: device) }
 
     /// The histories of a device's service; `nil` if they are not open.
@@ -32,8 +32,8 @@ final class LineHistories {
         return current.histories
     }
 
-    /// Opens the histories of a device, and calls `done` with the reason if they are in memory only. An earlier call that is
-    /// not done is forgotten.
+    /// Opens the histories of a device, and calls `done` with the reason if they are in memory only. An earlier call
+    /// that is not done is dropped.
     func open(
         _ service: String, _ displayName: String, for device: ElementCatalogue, done: @escaping (SecurityError?) -> Void
     ) {
@@ -44,7 +44,7 @@ final class LineHistories {
         openNext()
     }
 
-    /// Closes them; a service that still runs keeps its own until it ends.
+    /// Releases the histories. A service that still runs keeps its own until it ends.
     func stop() {
         timer?.cancel()
         wish = nil

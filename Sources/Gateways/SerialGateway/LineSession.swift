@@ -4,12 +4,12 @@ import SerialLines
 import SerialLink
 import Support
 
-/// The frames of a device behind a line that loses bytes. Used on the line's event loop only.
+/// Exchanges frames with a device over a line that may lose bytes. Used on the line's event loop only.
 final class LineSession: LineHandler {
-    /// The longest value of an element, in bytes, as on a device.
+    /// The maximum size of an element's value, in bytes, as on a device.
     static let maximumValueByteCount = 1024
     private static let maximumIdentityByteCount = 128
-    /// How many bytes are given to the line at a time.
+    /// The maximum number of bytes written to the line at a time.
     private static let portion = 256
 
     private let line: any Line
@@ -22,7 +22,7 @@ final class LineSession: LineHandler {
     private var isLineOpen = false
     private var problem: String?
     private var backOff = BackOff.line
-    /// Until when input is ignored, after a frame was rejected.
+    /// Until when the line is ignored, after a device was rejected.
     private var quietUntil: NIODeadline?
 
     init(_ line: any Line, on eventLoop: any EventLoop, owner: DeviceService) {
@@ -45,7 +45,7 @@ final class LineSession: LineHandler {
         line.stop()
     }
 
-    /// The device can be used: the next problem is the first in a row.
+    /// Resets the back-off, because the device can be used.
     func accepted() { backOff.reset() }
 
     // MARK: Out
@@ -73,7 +73,7 @@ final class LineSession: LineHandler {
             line.write(Array(buffer[..<count]))
         }
         guard isLineOpen else { return }
-        // A line that takes no bytes says when it does again.
+        // A line that takes no bytes calls ``lineIsWritable()`` when it does again.
         let delay = max(Int64(link.delay(at: Self.now)), line.isWritable ? 1 : 50)
         let time = NIODeadline.now() + .milliseconds(delay)
         if let timer, timer.time <= time { return }
@@ -108,7 +108,7 @@ final class LineSession: LineHandler {
             link.restart()
         case .lost:
             isLineOpen = false
-            // What comes next on the line may be another device.
+            // The next device on the line may be another one.
             quietUntil = nil
             timer?.task.cancel()
             timer = nil
@@ -157,7 +157,7 @@ final class LineSession: LineHandler {
         return SystemElement(rawValue: id)?.keptByteCount(of: length) ?? min(length, maximumIdentityByteCount)
     }
 
-    /// Ends the session with a device that cannot be used, and waits before the next, longer each time.
+    /// Ends the session with a device that cannot be used, and backs off before the next session.
     func reject(_ problem: String) {
         self.problem = nil
         if link.isOpen { owner?.sessionEnded() }

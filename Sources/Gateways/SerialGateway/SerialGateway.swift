@@ -10,7 +10,7 @@ import Support
 /// let gateway = SerialGateway(line: .serial(path: "/dev/serial/by-id/usb-Raspberry_Pi_Pico_E660-if00"))
 /// try await gateway.run()
 /// ```
-/// The service comes and goes with the device; a line that was lost is opened again.
+/// The service appears and disappears with the device. A lost line is reopened.
 public final class SerialGateway: Sendable {
     private let line: SerialLine
     private let configuration: SerialGatewayConfiguration
@@ -28,7 +28,7 @@ public final class SerialGateway: Sendable {
         eventLoop = configuration.service.eventLoopGroup.next()
     }
 
-    /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
+    /// Calls `handler` with every event of the gateway, on its event loop. It must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (SerialGatewayEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(events.addEventHandler(handler))
@@ -40,10 +40,10 @@ public final class SerialGateway: Sendable {
     /// - Throws: ``SerialGatewayError`` if the line cannot be opened, `ElementalError` if a service cannot start.
     public func run() async throws { try await run { try await $0.run() } }
 
-    /// The same for a program that runs the services itself.
+    /// Does the same as ``run()`` for a program that runs the services itself.
     ///
-    /// - Parameter host: publishes a service and serves its clients until its task is cancelled, which means that the device
-    ///   is gone. The gateway ends with it if it ends before.
+    /// - Parameter host: publishes a service and serves its clients until its task is cancelled, because the device is
+    ///   gone. If it ends before that, the gateway ends too.
     public func run(host: @escaping @Sendable (ElementalService) async throws -> Void) async throws {
         let line = try await line.place.open(on: eventLoop)
         let (changes, change) = AsyncStream.makeStream(of: ElementalService?.self, bufferingPolicy: .bufferingNewest(1))
@@ -64,7 +64,7 @@ public final class SerialGateway: Sendable {
             for await service in changes {
                 let old = running.withLock { $0 }
                 old?.cancel()
-                // The gateway ends with a service that ended before.
+                // If the old service failed before it was cancelled, the gateway ends too.
                 if case .failure = await old?.result { return }
                 guard let service else { continue }
                 let task = Task {
@@ -86,10 +86,11 @@ public final class SerialGateway: Sendable {
 public struct SerialGatewayConfiguration: Sendable {
     /// The name of the service; `nil` for the device's own.
     public var serviceName: String?
-    /// The instance's name that people see; `nil` for the device's own, or the host's and the line's if it has none.
+    /// The instance name, which users see; `nil` for the device's own, or for the host's and the line's names if it has
+    /// none.
     public var displayName: String?
-    /// Whether a device that was away is told the newest values that clients set. Without it a motor does not start by
-    /// itself after a reset.
+    /// Whether a device that was away receives the newest values that clients set. If `false`, a motor does not start
+    /// by itself after a reset.
     public var restores = false
     /// The histories that the gateway keeps for its devices; `nil` for none.
     public var histories: DeviceHistories?

@@ -10,18 +10,18 @@ public enum SerialGatewayEvent: Sendable {
     case deviceAppeared(ElementalService)
     /// A device that was reset, or whose line was lost for a moment, is back.
     case deviceReturned(ElementalService)
-    /// The device is told so many values that clients had set before it was away.
+    /// The device receives this many values that clients had set before or during its absence.
     case restored(Int)
-    /// A device is not heard any more; its service is withdrawn unless it returns in time.
+    /// A device is lost; its service is withdrawn unless it returns in time.
     case deviceLost(ElementalService)
     /// The service of a device that did not return is withdrawn.
     case deviceGone(ElementalService)
-    /// What is on the line cannot be published; it is listened to again after the given time.
+    /// The device on the line cannot be published, for this reason; the next attempt follows after the given time.
     case deviceRejected(String, retryIn: Duration)
     /// The values of the device on the line are kept in memory only, for this reason, until the gateway is started again or
     /// another device was on the line.
     case keptInMemory(SecurityError)
-    /// The device said something that it may not say, which is left out.
+    /// The device sent an invalid value, which is dropped.
     case problem(String)
 }
 
@@ -29,7 +29,7 @@ public enum SerialGatewayEvent: Sendable {
 public typealias SerialGatewayError = LineError
 
 extension SerialGatewayEvent: CustomStringConvertible {
-    /// A line for a log: `appeared: oven/Kitchen`. Names and reasons from elsewhere are escaped.
+    /// A line for a log: `appeared: oven/Kitchen`. Names and reasons from outside are escaped.
     public var description: String { text.printable }
 
     private var text: String {

@@ -2,13 +2,14 @@ import Elemental
 import ElementalWire
 import SerialLines
 
-/// The values that the device was sent and may still refuse, until it has answered a ping that was sent behind them.
+/// The values that were sent to the device and that it may still refuse, until it has answered a ping that was sent
+/// after them.
 struct UnconfirmedValues {
     /// Refusals beyond this number are not reported.
     static let maximumCount = 1024
 
     private var items: [SetValue] = []
-    /// How many of ``items`` are in front of the ping that is under way; `nil` if none is.
+    /// How many of ``items`` were sent before the unanswered ping; `nil` if no ping is unanswered.
     private var confirmingCount: Int?
     private var lastPing: UInt64 = 0
 
@@ -31,7 +32,7 @@ struct UnconfirmedValues {
         return Array(items.prefix(count))
     }
 
-    /// - Returns: the values of the element that it may have refused: any of those that it was sent.
+    /// - Returns: the unconfirmed values of the element, any of which the device may have refused.
     mutating func refused(_ id: Int8) -> [SetValue] {
         let refused = items.filter { $0.element.id == id }
         confirmingCount = confirmingCount.map { items.prefix($0).count { $0.element.id != id } }
@@ -51,7 +52,7 @@ struct SetValue: LineQueueItem {
     let value: ElementValue
     /// The client that set it; `nil` for the gateway, which restores it.
     let client: ElementalDevice?
-    /// Until the device has had the time to refuse it.
+    /// Kept until the device can no longer refuse the value.
     var decision: PendingDecision?
 
     var latest: Int8? { element.latest ? element.id : nil }

@@ -1,4 +1,4 @@
-/// VICE's framing for a serial line over TCP, which carries control signals beside the bytes.
+/// VICE's framing for a serial line over TCP, which carries control signals along with the bytes.
 ///
 /// FF is the escape: FF FF is the byte FF. From the emulator, FF 00 and FF 01 are DTR off and on; to it, FF and a byte are
 /// the signals that it reads, DCD in bit 0 and RI in bit 1.

@@ -1,18 +1,18 @@
 import NIOCore
 import Support
 
-/// A connection to a machine over a serial line or what stands for one. Used on one event loop only.
+/// A connection to a machine over a serial line or a substitute for one. Used on one event loop only.
 package protocol Line: AnyObject {
-    /// Where the machine is attached, for people.
+    /// Where the machine is attached, for the user.
     var name: String { get }
-    /// Whether bytes may be written now; false while the other end accepts none.
+    /// Whether bytes may be written now; false while the peer accepts none.
     var isWritable: Bool { get }
 
     /// Starts to open the line, and reopens it whenever it is lost, until ``stop()``.
     func start(_ handler: any LineHandler)
     /// Sends bytes to the machine. On a line that is not open they are lost.
     func write(_ bytes: [UInt8])
-    /// Tells the machine whether there is a connection, if the line has a signal for that (DCD).
+    /// Signals to the machine whether there is a connection, if the line has a signal for that (DCD).
     func setCarrier(_ isOn: Bool)
     func stop()
 }
@@ -32,19 +32,19 @@ extension LineHandler {
 
 /// A change of a gateway's line.
 public enum LineEvent: Sendable, CustomStringConvertible {
-    /// The line is ready; the text says where to attach a machine, a device or an emulator.
+    /// The line is ready. The text is the place at which to attach a machine, a device or an emulator.
     case ready(String)
-    /// The other end is connected.
+    /// The peer is connected.
     case opened
-    /// The other end is disconnected; the next attempt follows after the given time, or the other end has to connect.
+    /// The peer is disconnected. The next attempt follows after the given time; with `nil`, the peer has to connect.
     case lost(String, retryIn: Duration?)
-    /// Another host than the one that has the line wanted it, and did not get it. Reported once for each connection.
+    /// Another host tried to take the line from its connection and was refused. Reported once for each connection.
     case refused(host: String)
-    /// The system has closed the socket at which the other end connects, or it cannot be opened again, for this reason: the
-    /// next attempt follows after the delay, and ``ready(_:)`` when it is open. A connection lasts.
+    /// The system has closed the listening socket, or it cannot be reopened, for this reason. The next attempt follows
+    /// after the delay, and ``ready(_:)`` when the socket is open. An existing connection stays open.
     case notListening(String, retryIn: Duration)
 
-    /// A line for a log: `the line is lost: its device is gone`. Names and reasons from elsewhere are escaped.
+    /// A line for a log: `the line is lost: its device is gone`. Names and reasons from outside are escaped.
     public var description: String {
         let text =
             switch self {
@@ -66,7 +66,7 @@ extension BackOff {
 
 /// Why a gateway cannot use its line, and what to do.
 public struct LineError: Error, CustomStringConvertible {
-    /// The reason, for a person.
+    /// A text for the user: the reason, and what to do.
     public let description: String
 
     init(_ description: String) { self.description = description }

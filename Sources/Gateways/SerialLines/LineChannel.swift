@@ -5,14 +5,14 @@ import Support
 final class LineChannel: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// The channel may outlive it while closing.
+    /// The channel may outlive its owner while closing.
     private weak var owner: (any LineChannelOwner)?
     private var context: ChannelHandlerContext?
     private var problem: String?
-    /// Where the other end is; `nil` if that has no address.
+    /// The peer's address; `nil` if it has none.
     private(set) var host: String?
 
-    /// The high watermark of unwritten bytes, above which nothing more is written.
+    /// The watermarks of unwritten bytes. Above the high one, nothing more is written.
     static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 1, high: 64)
 
     init(owner: any LineChannelOwner) { self.owner = owner }
@@ -34,7 +34,7 @@ final class LineChannel: ChannelInboundHandler {
         #if canImport(Darwin)
         let times: [(CInt, CInt)] = [(TCP_KEEPALIVE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3)]
         #else
-        // Of a connection on which something waits for its acknowledgement the last one counts.
+        // The last option applies to a connection with unacknowledged bytes.
         let times = [(TCP_KEEPIDLE, 1), (TCP_KEEPINTVL, 1), (TCP_KEEPCNT, 3), (TCP_USER_TIMEOUT, isOn ? 4000 : 0)]
         #endif
         for (option, value) in times {

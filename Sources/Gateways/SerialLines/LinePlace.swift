@@ -1,20 +1,21 @@
 import NIOCore
 import Support
 
+/// The place of a line: a device, a pseudo-terminal or a TCP port.
 package enum LinePlace: Sendable, Hashable {
-    /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``. One that may
-    /// be absent is waited for. Flow control is RTS/CTS.
+    /// A serial device, or a pseudo-terminal of another program. Its speed is one of ``TerminalDevice/bauds``. The line
+    /// waits for a device that may be absent. Flow control is RTS/CTS.
     case device(path: String, baud: Int, usesFlowControl: Bool = false, mayBeAbsent: Bool = false)
-    /// A pseudo-terminal that this process makes, with a symbolic link to it if a path is given.
+    /// A pseudo-terminal that this process creates, with a symbolic link to it if a path is given.
     case pseudoTerminal(link: String?)
     /// A TCP port to listen on, with or without VICE's framing for control signals.
     case listen(host: String, port: Int, usesIP232: Bool = false)
     /// A TCP port to connect to.
     case dial(host: String, port: Int)
 
-    /// Makes the line. Its bytes flow from ``Line/start(_:)`` on.
+    /// Creates the line. Bytes flow after ``Line/start(_:)``.
     ///
-    /// - Throws: ``LineError`` if the device cannot be opened now, or the port not be listened on.
+    /// - Throws: ``LineError`` if the device cannot be opened now, or the port cannot be listened on.
     package func open(on eventLoop: any EventLoop) async throws(LineError) -> NIOLoopBound<any Line> {
         let source: ReopenedLine.Source
         switch self {

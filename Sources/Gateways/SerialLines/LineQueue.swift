@@ -10,16 +10,17 @@ package protocol LineQueueItem {
     var client: Client? { get }
 }
 
-/// The values that wait for room on a line, in order, and which clients are paused because they have much queued.
+/// The values that wait for room on a line, in order, and the clients that are paused because too much is queued.
 ///
-/// Of a `latest` element only the newest value waits, in the place of the one before. An ordered dictionary in place of
-/// ``items`` and ``positions`` took three times as long, and 20 µs to take a value before 100,000 others.
+/// Only the newest value of a `latest` element waits, in the place of the one that it replaced. An ordered dictionary
+/// instead of ``items`` and ``positions`` took three times as long, and 20 µs to remove a value in front of 100,000
+/// others.
 ///
-/// While a client is paused, what it sends after a value is not read either, a ping for instance. So one value of any
-/// size, or several small ones, never pause their client: it learns at once that they are queued. Only a client that
-/// keeps sending is paused until the line has caught up.
+/// While a client is paused, nothing else that it sends is read, for example a ping after a value. One value of any
+/// size, or several small ones, therefore never pause their client: it learns at once that they are queued. Only a
+/// client that keeps sending is paused until the line has caught up.
 package struct LineQueue<Item: LineQueueItem> {
-    /// Bytes that a client may have queued, plus one value.
+    /// Queued bytes of a client above which its next value pauses it.
     package static var ownMark: Int { 16 * 1024 }
     /// Queued bytes of all clients above which every client that sends is paused.
     package static var totalMark: Int { 1024 * 1024 }
@@ -28,7 +29,7 @@ package struct LineQueue<Item: LineQueueItem> {
 
     private let maximumByteCount: Int
     private var items: Deque<Item> = []
-    /// Items that have left ``items``, so that positions count on.
+    /// The number of items that have left ``items``. Positions count them too.
     private var removedCount = 0
     /// The position of the queued value of a `latest` element.
     private var positions: [Int8: Int] = [:]

@@ -4,10 +4,10 @@ import Support
 /// Carries bytes between a pseudo-terminal and a socket, on a thread of its own, until the pseudo-terminal's other end is
 /// closed or the socket is.
 ///
-/// An event loop cannot do it: when the other end was closed and is opened again before the loop has read the end, SwiftNIO
-/// takes that for an impossible state and ends the process.
+/// An event loop cannot do this: if the other end is closed and reopened before the loop has read the end of the
+/// stream, SwiftNIO takes that for an impossible state and ends the process.
 struct PseudoTerminalPump {
-    /// What was read from one side and waits for the other; nothing more is read before it is written.
+    /// Bytes that were read from one side and wait for the other. No more are read before they are written.
     private struct Direction {
         let source: CInt
         let target: CInt
@@ -32,15 +32,15 @@ struct PseudoTerminalPump {
         private static func isTemporary(_ number: CInt) -> Bool { [EAGAIN, EINTR].contains(number) }
     }
 
-    /// The most bytes that wait in each direction, about what a pseudo-terminal takes itself.
+    /// The maximum number of bytes that wait in each direction, about as many as a pseudo-terminal buffers itself.
     private static let capacity = 4096
 
     private let terminal: CInt
     private let socket: CInt
 
-    /// Begins.
+    /// Starts the pump.
     ///
-    /// - Parameter descriptor: the pseudo-terminal's; it stays the caller's.
+    /// - Parameter descriptor: the pseudo-terminal's. The caller keeps its ownership.
     /// - Returns: the socket, which the caller closes. It ends when the pseudo-terminal's other end is closed.
     static func start(_ descriptor: CInt) throws(TerminalDevice.Failure) -> CInt {
         #if canImport(Glibc)
@@ -58,7 +58,7 @@ struct PseudoTerminalPump {
             for end in ends { close(end) }
             throw failure
         }
-        // The least that the system allows, so that values wait where newer ones replace them.
+        // The minimum that the system allows, so that values wait in the queue, where newer ones can replace them.
         var size: CInt = 1
         for end in ends {
             setsockopt(end, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<CInt>.size))
@@ -87,7 +87,7 @@ struct PseudoTerminalPump {
             let (reads, writes) = (toSocket.bytes.isEmpty, !toTerminal.bytes.isEmpty)
             var entries = [
                 pollfd(fd: socket, events: Int16((writes ? 0 : POLLIN) | (reads ? 0 : POLLOUT)), revents: 0),
-                // An end that cannot be taken yet would be reported again and again.
+                // While nothing can be read or written, a closed end would be reported again and again.
                 pollfd(
                     fd: reads || writes ? terminal : -1, events: Int16((reads ? POLLIN : 0) | (writes ? POLLOUT : 0)),
                     revents: 0),

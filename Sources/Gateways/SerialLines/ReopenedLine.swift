@@ -2,7 +2,7 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A line over one channel that this end opens, and opens again whenever it is lost: a serial device, a pseudo-terminal in
+/// A line over one channel that this end opens, and reopens whenever it is lost: a serial device, a pseudo-terminal in
 /// its place, or a TCP port.
 final class ReopenedLine: Line, LineChannelOwner {
     enum Source {
@@ -110,7 +110,7 @@ final class ReopenedLine: Line, LineChannelOwner {
         }
     }
 
-    /// The channel is closed, or cannot be opened.
+    /// Reports that the channel is closed or cannot be opened, and schedules the next attempt.
     private func lost(_ reason: String) {
         guard let handler else { return }
         // A pseudo-terminal is opened at its other end.

@@ -3,18 +3,19 @@ import NIOCore
 import NIOPosix
 import Support
 
-/// A port that a machine's emulator or a board's adapter connects to. Of one host the newest connection has the line, so that
-/// a program that was restarted need not wait until the system detects that its old connection is dead. Nobody authenticates,
-/// so another host gets the line only if the old connection turns out to be dead within ``probeTime``.
+/// A TCP port that a machine's emulator or a board's adapter connects to. Of the connections from one host, the newest
+/// has the line: a restarted program need not wait until the system detects that its old connection is dead.
+/// Connections are not authenticated, so another host gets the line only if the old connection turns out to be dead
+/// within ``probeTime``.
 final class TCPLine: Line, LineChannelOwner {
     let name: String
     private let usesIP232: Bool
-    /// The socket that listens: one that the system closes is opened again.
+    /// The listening socket, which is reopened if the system closes it.
     private var server: KeptChannel?
     private let eventLoop: any EventLoop
     private weak var handler: (any LineHandler)?
     private var channel: LineChannel?
-    /// A connection from another host, until it is known whether the line's still lives.
+    /// A connection from another host, until it is known whether the line's connection is still alive.
     private var waiting: (channel: LineChannel, end: Scheduled<Void>)?
     private var wasRefusalTold = false
     /// Longer than the system's probing takes.
@@ -45,7 +46,7 @@ final class TCPLine: Line, LineChannelOwner {
         server?.channel.setOption(.autoRead, value: true).whenFailure { _ in }
     }
 
-    /// Listens; connections are accepted from ``start(_:)`` on.
+    /// Starts to listen. Connections are accepted after ``start(_:)``.
     static func listen(
         host: String, port: Int, usesIP232: Bool, on eventLoop: any EventLoop
     ) async throws(LineError) -> NIOLoopBound<any Line> {
@@ -106,7 +107,7 @@ final class TCPLine: Line, LineChannelOwner {
 
     func stop() {
         handler = nil
-        // It refers to this line.
+        // The server refers to this line.
         server.take()?.release().close(promise: nil)
         dismissWaiting()
         channel?.close()
@@ -131,7 +132,7 @@ final class TCPLine: Line, LineChannelOwner {
         handler?.lineChanged(.refused(host: channel.host ?? "?"))
     }
 
-    /// The line's connection lives: the one that waits for the line does not get it.
+    /// Refuses the connection that waits for the line, because the line's connection is alive.
     private func refuseWaiting() {
         guard let channel = waiting?.channel else { return }
         dismissWaiting()

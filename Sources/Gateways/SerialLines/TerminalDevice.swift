@@ -19,7 +19,7 @@ package enum TerminalDevice {
         }
     }
 
-    /// What a line's speed may be, in bits a second.
+    /// The possible speeds of a line, in bits a second.
     package static var bauds: [Int] { speeds.keys.sorted() }
 
     private static let speeds: [Int: speed_t] = {
@@ -37,7 +37,7 @@ package enum TerminalDevice {
         return speeds.mapValues { speed_t($0) }
     }()
 
-    /// Opens a serial device for this process alone: raw, 8 data bits, no parity, 1 stop bit.
+    /// Opens a serial device exclusively for this process: raw, 8 data bits, no parity, 1 stop bit.
     ///
     /// - Parameters:
     ///   - baud: one of ``bauds``.
@@ -59,7 +59,7 @@ package enum TerminalDevice {
 
     static func check(_ path: String, baud: Int) throws(Failure) {
         let descriptor = try openDevice(path, baud: baud)
-        // It would stay exclusive while another program has it open too.
+        // The device would stay exclusive while another program has it open too.
         _ = ioctl(descriptor, UInt(TIOCNXCL))
         _ = close(descriptor)
     }
@@ -107,7 +107,7 @@ package enum TerminalDevice {
         var settings = termios()
         guard tcgetattr(descriptor, &settings) == 0 else { throw Failure(number: errno) }
         cfmakeraw(&settings)
-        // It leaves some on that an earlier user may have set: IXOFF, IXANY, INPCK, IGNPAR.
+        // `cfmakeraw` leaves some flags on that an earlier program may have set: IXOFF, IXANY, INPCK, IGNPAR.
         settings.c_iflag = 0
         settings.c_cflag &= ~tcflag_t(CSTOPB)
         #if canImport(Darwin)

@@ -3,7 +3,7 @@ import Logging
 import NIOCore
 import Support
 
-/// What a client's event loop and all other threads share.
+/// The state that a client's event loop shares with other threads.
 final class ClientCore: Sendable {
     typealias Connect =
         @Sendable (_ configure: @escaping @Sendable (any Channel) throws -> Void) -> EventLoopFuture<any Channel>
@@ -17,7 +17,7 @@ final class ClientCore: Sendable {
     let connect: Connect
     let logger: Logger
     let outbox: Locked<Outbox>
-    /// Without what only the outbox knows.
+    /// Without the counts that the outbox keeps.
     let statistics = Locked(MQTTStatistics())
     let events = EventHub<MQTTEvent>()
     let messages = EventHub<MQTTMessage>()

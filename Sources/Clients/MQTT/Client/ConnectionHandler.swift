@@ -1,7 +1,7 @@
 import NIOCore
 import Support
 
-/// One connection to a broker, from CONNECT to its end. On its event loop only.
+/// One connection to a broker, from CONNECT to its end. Used on its event loop only.
 final class ConnectionHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = Never
@@ -9,11 +9,11 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     typealias RequestHandler = (Result<[UInt8], MQTTError>) -> Void
 
-    /// What is collected for one turn of the event loop is written at once when it reaches this.
+    /// When the packets collected in one turn of the event loop reach this many bytes, they are written at once.
     private static let flushThreshold = 64 << 10
-    /// A larger payload is written from its own memory instead of being copied.
+    /// The maximum size of a payload that is copied, in bytes. A larger one is written from its own memory.
     private static let maximumCopy = 16 << 10
-    /// How long before a broker that seems to be dead counts as dead: long enough for a look at the socket.
+    /// Grace period before the broker counts as lost: long enough to read from the socket once.
     private static let confirmation = TimeAmount.milliseconds(10)
     private static let closeTimeout = TimeAmount.milliseconds(500)
 
@@ -24,21 +24,22 @@ final class ConnectionHandler: ChannelDuplexHandler {
     private var machine: SessionMachine
     private var decoder: PacketDecoder
     private var hold = ReadHold()
-    /// Until it ends, as the owner holds this.
+    /// Cleared when the connection ends, because the owner holds this handler.
     private var owner: ConnectionKeeper?
     private var context: ChannelHandlerContext?
     private var didConnect = false
     private var isOver = false
-    /// Why it ended before anyone was there to be told.
+    /// Why the connection ended before it had an owner.
     private var earlyEnd: MQTTError??
 
-    /// Packets of this turn of the event loop. Its memory is kept from one flush to the next.
+    /// Packets collected in this turn of the event loop. The memory is reused after each flush.
     private var outgoing = ByteBuffer()
     private var isFlushScheduled = false
-    /// The broker seems to be dead, and is given another look.
+    /// Whether the broker seems lost and the grace period is running.
     private var isConfirming = false
     private var hasNewRoom = false
-    /// Who waits for the acknowledgement of a message, and is told when there will be none.
+    /// The senders that wait for an acknowledgement, by packet identifier. Each is resolved, at the latest when the
+    /// connection ends.
     private var senders: [UInt16: OutgoingMessage.Sender] = [:]
     private var requests: [UInt16: RequestHandler] = [:]
     private var keepAliveTimer: Scheduled<Void>?
@@ -56,7 +57,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         decoder = PacketDecoder(limit: core.options.maximumPacketSize)
     }
 
-    /// Adds the handlers of a connection to a channel, behind TLS if it has any.
+    /// Adds the handlers of a connection to a channel: the counter of bytes next to the socket, this one after TLS.
     static func add(to channel: any Channel, _ core: ClientCore, _ connectPacket: OutgoingPacket.Connect) throws {
         try SocketTuning.apply(to: channel)
         let queuedBytes = QueuedBytesHandler()
@@ -67,14 +68,15 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Beginning and ending
 
-    /// Asks the broker for a session. Until then the connection is one of several that were tried.
+    /// Makes this the client's connection and sends CONNECT. Until then it is one of several attempts, one for each
+    /// address of the host.
     func begin(_ owner: ConnectionKeeper) {
         if let earlyEnd { return owner.ended(earlyEnd) }
         self.owner = owner
         if context?.channel.isActive == true { connect() }
     }
 
-    /// A channel may be active before it says so.
+    /// Sends CONNECT once. A channel may be active before `channelActive` is called.
     private func connect() {
         guard !didConnect else { return }
         didConnect = true
@@ -82,7 +84,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         flush()
     }
 
-    /// Sends DISCONNECT and waits a little until the broker closes the connection.
+    /// Sends DISCONNECT and waits up to ``closeTimeout`` for the broker to close the connection.
     func disconnect() {
         guard !isOver, machine.phase == .connected else { return }
         outgoing.writeDisconnect()
@@ -92,7 +94,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         closeTimer = schedule(in: Self.closeTimeout) { $0.end(nil) }
     }
 
-    /// - Parameter error: why; `nil` if it was wanted.
+    /// - Parameter error: the reason; `nil` if the client wanted the end.
     func end(_ error: MQTTError?) {
         guard !isOver else { return }
         isOver = true
@@ -141,13 +143,13 @@ final class ConnectionHandler: ChannelDuplexHandler {
 
     // MARK: - Sending
 
-    /// Whether nothing keeps a message without acknowledgement from being sent.
+    /// Whether a message with QoS 0 can be sent.
     var isWritable: Bool { !isOver && machine.phase == .connected && context?.channel.isWritable == true }
-    /// Whether one that wants an acknowledgement may be sent as well.
+    /// Whether the maximum of unacknowledged messages allows one more with QoS 1.
     var hasRoom: Bool { machine.hasRoom }
     var isAwaited: Bool { !senders.isEmpty || !requests.isEmpty }
 
-    /// Sends a message, which ``isWritable`` and ``hasRoom`` must allow.
+    /// Sends a message. ``isWritable`` must be true; for QoS 1, ``hasRoom`` too.
     func send(_ message: OutgoingMessage) {
         var identifier: UInt16 = 0
         if message.qos == .atLeastOnce {
@@ -171,7 +173,8 @@ final class ConnectionHandler: ChannelDuplexHandler {
         if message.qos == .atMostOnce { message.sender?.resolve(.success(())) }
     }
 
-    /// - Parameter codes: how many codes the answer has: one for each filter of a SUBSCRIBE, none for an UNSUBSCRIBE.
+    /// - Parameter codes: the number of codes in the answer: one for each filter of a SUBSCRIBE, none for an
+    ///   UNSUBSCRIBE.
     func request(
         codes: Int, _ handler: @escaping RequestHandler, _ write: (inout ByteBuffer, _ identifier: UInt16) -> Void
     ) {
@@ -184,7 +187,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         scheduleFlush()
     }
 
-    /// Writes what this turn of the event loop collects when the turn is over.
+    /// Flushes once after this turn of the event loop.
     private func scheduleFlush() {
         guard !isFlushScheduled, let context else { return }
         isFlushScheduled = true
@@ -194,14 +197,14 @@ final class ConnectionHandler: ChannelDuplexHandler {
         }
     }
 
-    /// - Parameter payload: of the last packet, if it was not collected with the rest.
+    /// - Parameter payload: the payload of the last packet, if it is not in `outgoing`.
     private func flush(followedBy payload: ByteBuffer? = nil) {
         guard let context, !isOver else { return }
         core.statistics.withLock { $0.bytesSent += outgoing.readableBytes + (payload?.readableBytes ?? 0) }
         if outgoing.readableBytes > 0 { context.write(Self.wrapOutboundOut(outgoing), promise: nil) }
         if let payload { context.write(Self.wrapOutboundOut(payload), promise: nil) }
         context.flush()
-        // Takes other memory if the channel still needs this, which it does not while the network takes everything.
+        // Allocates new memory only if the channel still holds this. It does not while the network takes everything.
         outgoing.clear()
         machine.keepAlive.sent(at: context.eventLoop.now, inFlight: machine.unanswered)
     }
@@ -209,7 +212,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         if context.channel.isWritable {
             if hold.becameWritable() { context.read() }
-            // Not from within the flush that has made room.
+            // Deferred, because a flush that is still running may have made the room.
             context.eventLoop.assumeIsolated().execute { [self] in owner?.drain() }
         }
         context.fireChannelWritabilityChanged()
@@ -287,9 +290,9 @@ final class ConnectionHandler: ChannelDuplexHandler {
         guard let channel = context?.channel, !isOver, machine.phase == .connected else { return }
         let now = channel.eventLoop.now
         let step = step(now, channel)
-        // A step that ends the connection must be the answer twice, with a turn of the event loop in between that looks at
-        // the socket: after a time in which the loop did not run, because the machine slept or something blocked it,
-        // timers fire before what has arrived meanwhile is read.
+        // A step that ends the connection must come twice, with a turn of the event loop in between that reads from the
+        // socket. If the loop did not run for a while, because the machine slept or a task blocked it, timers fire
+        // before the data that arrived meanwhile is read.
         isConfirming = !isConfirming && (step == .timedOut || step == .unacknowledged)
         if isConfirming { return scheduleKeepAlive(in: Self.confirmation) }
         switch step {

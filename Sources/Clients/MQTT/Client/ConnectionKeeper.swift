@@ -2,7 +2,7 @@ import ClientTransport
 import NIOCore
 import Support
 
-/// Makes a client's connection, and makes it again when it is lost. On its event loop only.
+/// Connects a client, and reconnects it when the connection is lost. Used on its event loop only.
 final class ConnectionKeeper {
     private enum Phase {
         case idle
@@ -11,26 +11,26 @@ final class ConnectionKeeper {
         case connecting(ConnectionHandler)
         case connected(ConnectionHandler)
         case waiting(Scheduled<Void>)
-        /// Sends what waits, and then DISCONNECT.
+        /// Sends the waiting messages, then DISCONNECT.
         case stopping(ConnectionHandler)
         case ended
     }
 
-    /// How long ``stop()`` waits until what waits is sent and acknowledged.
+    /// The maximum time for which ``stop()`` waits until all messages are sent and acknowledged.
     private static let drainTimeout = TimeAmount.milliseconds(1500)
-    /// Messages that are taken out of the outbox before other work of the event loop has its turn.
+    /// The maximum of messages taken from the outbox in one turn of the event loop.
     private static let maximumDrain = 4096
 
     let core: ClientCore
     private var phase = Phase.idle
     private var completion: ((Result<Void, MQTTError>) -> Void)?
-    /// Counts attempts, so that what comes late from an earlier one is ignored.
+    /// Counts attempts, so that a late result of an earlier one is ignored.
     private var generation: UInt64 = 0
     private var deadline: Scheduled<Void>?
     private var passwordTask: Task<Void, Never>?
     private var retries: Retries
     private var hasBeenConnected = false
-    /// What was granted, in the order of the first SUBSCRIBE.
+    /// The granted subscriptions, in the order of their first SUBSCRIBE.
     private var subscriptions: [Subscription] = []
 
     init(_ core: ClientCore) {
@@ -44,7 +44,7 @@ final class ConnectionKeeper {
 
     func start(_ completion: @escaping (Result<Void, MQTTError>) -> Void) {
         self.completion = completion
-        // It may have been stopped before.
+        // ``stop()`` may have been called before.
         guard case .idle = phase else { return finish(nil) }
         attempt()
     }
@@ -178,7 +178,7 @@ final class ConnectionKeeper {
         if core.options.restoresSubscriptions { restore() }
     }
 
-    /// - Parameter error: `nil` if that was wanted.
+    /// - Parameter error: the reason; `nil` if the client wanted the end.
     func ended(_ error: MQTTError?) {
         deadline?.cancel()
         let senders = core.outbox.withLock { $0.clear() }
@@ -207,7 +207,7 @@ final class ConnectionKeeper {
         }
     }
 
-    /// Sends a message at once if nothing waits and nothing is in its way, otherwise puts it among those that wait.
+    /// Sends a message at once if no other waits and the connection can take it. Otherwise adds it to the outbox.
     func publishNewest(_ message: OutgoingMessage) throws(MQTTError) {
         let handler = open
         let canSend = handler.map { $0.isWritable && (message.qos == .atMostOnce || $0.hasRoom) } ?? false
@@ -221,11 +221,11 @@ final class ConnectionKeeper {
         if isNext { handler?.send(message) }
     }
 
-    /// Sends what waits, as far as the connection takes it.
+    /// Sends waiting messages while the connection takes them.
     func drain() {
         guard let handler = open else { return }
         for _ in 0..<Self.maximumDrain {
-            // When the connection takes more, this is called again.
+            // This is called again when the connection becomes writable.
             guard handler.isWritable else { return }
             let (message, isEmpty) = core.outbox.withLock { $0.takeNext(hasRoom: handler.hasRoom) }
             guard let message else {
@@ -251,7 +251,7 @@ final class ConnectionKeeper {
     }
 
     func unsubscribe(_ filters: [String], _ handler: @escaping ConnectionHandler.RequestHandler) {
-        // Also if the connection is lost before the broker answers.
+        // Removed first: if the connection is lost before the broker answers, they must not be restored.
         subscriptions.removeAll { filters.contains($0.filter) }
         guard case .connected(let connection) = phase else { return handler(.failure(.notConnected)) }
         connection.request(codes: 0, handler) { $0.writeUnsubscribe(filters, identifier: $1) }
@@ -264,7 +264,7 @@ final class ConnectionKeeper {
         subscriptions[index] = subscription
     }
 
-    /// Subscribes again to what the broker has forgotten with the last connection.
+    /// Subscribes again, because the broker forgot the subscriptions with the last connection.
     private func restore() {
         guard case .connected(let connection) = phase else { return }
         for start in stride(from: 0, to: subscriptions.count, by: OutgoingPacket.maximumFilters) {

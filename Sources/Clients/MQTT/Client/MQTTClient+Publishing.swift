@@ -2,16 +2,16 @@ public import NIOCore
 import Support
 
 extension MQTTClient {
-    /// Publishes a message, and waits until it was sent: with QoS 1 until the broker has acknowledged it, with QoS 0 until
-    /// it is given to the network.
+    /// Publishes a message and waits until it is sent: with QoS 1 until the broker has acknowledged it, with QoS 0
+    /// until it is handed to the network.
     ///
-    /// Messages of one task are sent in order. A message and newest values (``publishNewest(_:to:qos:retain:)``) to one topic
-    /// may overtake each other: use one of the two for a topic.
+    /// Messages of one task are sent in order. This method and ``publishNewest(_:to:qos:retain:)`` may overtake each
+    /// other: use only one of the two for a topic.
     ///
-    /// - Throws: ``MQTTError/Code/notConnected`` without a connection, ``MQTTError/Code/connectionLost`` if it is lost before
-    ///   that, ``MQTTError/Code/queueFull`` if more waits than may, ``MQTTError/Code/messageTooLarge`` for a message larger
-    ///   than all that may wait, ``MQTTError/Code/cancelled`` at once when the task is cancelled; the message may then still
-    ///   be sent.
+    /// - Throws: ``MQTTError/Code/notConnected`` without a connection, ``MQTTError/Code/connectionLost`` if it is lost
+    ///   before that, ``MQTTError/Code/queueFull`` if waiting messages exceed ``MQTTOptions/maximumWaitingBytes``,
+    ///   ``MQTTError/Code/messageTooLarge`` for a message larger than that or than MQTT allows,
+    ///   ``MQTTError/Code/cancelled`` at once when the task is cancelled; the message may then still be sent.
     public func publish(
         _ payload: ByteBuffer, to topic: MQTTTopic, qos: MQTTQoS = .atLeastOnce, retain: Bool = false
     ) async throws(MQTTError) {
@@ -41,15 +41,16 @@ extension MQTTClient {
 
     /// Publishes the newest value of a topic, without waiting.
     ///
-    /// If it cannot be sent now, because the network takes no more or too many messages are not acknowledged, it waits. A
-    /// newer one to the same topic takes its place, so that what arrives is never older than it must be. What waits or is
-    /// not acknowledged when the connection is lost is dropped: publish the values again at ``MQTTEvent/connected``.
+    /// The value waits while the network takes no more or too many messages are unacknowledged. A newer value of the
+    /// same topic replaces it, so that stale values are not sent. When the connection is lost, values that wait or are
+    /// unacknowledged are dropped: publish them again at ``MQTTEvent/connected``.
     ///
-    /// On the client's own event loop this costs least; all messages of one turn of the loop are written at once. From
-    /// other threads the loop is woken once for all messages that it has not seen yet.
+    /// Calls on the client's own event loop cost least: all messages of one turn of the loop are written together.
+    /// Calls from other threads wake the loop once for all messages that it has not handled yet.
     ///
-    /// - Throws: ``MQTTError/Code/notConnected``; ``MQTTError/Code/queueFull`` if values of too many topics, or too many
-    ///   bytes, wait already; ``MQTTError/Code/messageTooLarge`` for a value that is larger than all that may wait.
+    /// - Throws: ``MQTTError/Code/notConnected``; ``MQTTError/Code/queueFull`` if too many topics or bytes wait
+    ///   already; ``MQTTError/Code/messageTooLarge`` for a value larger than ``MQTTOptions/maximumWaitingBytes`` or
+    ///   than MQTT allows.
     public func publishNewest(
         _ payload: ByteBuffer, to topic: MQTTTopic, qos: MQTTQoS = .atLeastOnce, retain: Bool = false
     ) throws(MQTTError) {
@@ -70,7 +71,7 @@ extension MQTTClient {
         }
     }
 
-    /// Adds to what waits, from any thread.
+    /// Adds to the outbox from any thread, and wakes the event loop if needed.
     private func add(_ body: (inout Outbox) throws(MQTTError) -> Void) throws(MQTTError) {
         let mustWake = try core.outbox.withLock { outbox in
             Result { () throws(MQTTError) in

@@ -4,12 +4,13 @@ import Support
 extension MQTTClient {
     /// Subscribes to topic filters, and waits for the broker's answer.
     ///
-    /// A subscription lasts until ``unsubscribe(from:)``: it is restored after a reconnection, unless the options say
-    /// otherwise.
+    /// A subscription lasts until ``unsubscribe(from:)``: it is restored after a reconnection, unless
+    /// ``MQTTOptions/restoresSubscriptions`` is `false`.
     ///
     /// - Returns: the QoS that the broker grants for each filter; it may be lower than the one asked for.
-    /// - Throws: ``MQTTError/Code/subscriptionRefused`` if the broker refuses any of them, the others then being subscribed
-    ///   to; ``MQTTError/Code/invalidTopic``, ``MQTTError/Code/notConnected``, ``MQTTError/Code/connectionLost``;
+    /// - Throws: ``MQTTError/Code/subscriptionRefused`` if the broker refuses any of them; the others are then
+    ///   subscribed to; ``MQTTError/Code/queueFull`` if too many requests are unanswered;
+    ///   ``MQTTError/Code/invalidTopic``, ``MQTTError/Code/notConnected``, ``MQTTError/Code/connectionLost``;
     ///   ``MQTTError/Code/cancelled`` at once when the task is cancelled.
     @discardableResult
     public func subscribe(to filters: [(filter: String, qos: MQTTQoS)]) async throws(MQTTError) -> [MQTTQoS] {
@@ -33,7 +34,7 @@ extension MQTTClient {
 
     /// Ends subscriptions, and waits for the broker's answer.
     ///
-    /// Messages that are under way may still arrive. Whatever the broker answers, they are not restored.
+    /// Messages in transit may still arrive. The subscriptions are not restored later, whatever the broker answers.
     ///
     /// - Throws: as ``subscribe(to:)``.
     public func unsubscribe(from filters: [String]) async throws(MQTTError) {
@@ -41,7 +42,7 @@ extension MQTTClient {
         _ = try await request(filters) { $0.unsubscribe($1, $2) }
     }
 
-    /// Asks the broker in as many packets as needed, one after the other.
+    /// Sends as many packets as needed, each after the answer to the one before.
     private func request<Filter: Sendable>(
         _ filters: [Filter],
         _ send: @escaping @Sendable (ConnectionKeeper, [Filter], @escaping ConnectionHandler.RequestHandler) -> Void

@@ -15,14 +15,14 @@ import Synchronization
 /// try await client.run()
 /// ```
 ///
-/// All its work is done on one event loop. Every session is a clean one: what the broker has not acknowledged when the
-/// connection is lost is gone, and what was subscribed to is subscribed to again.
+/// The client works on one event loop. Every session is a clean one: when the connection is lost, unacknowledged
+/// messages are dropped; after a reconnection, subscriptions are restored.
 public final class MQTTClient: Sendable {
     let core: ClientCore
     let keeper: NIOLoopBoundBox<ConnectionKeeper>
     private let isStarted = Atomic(false)
 
-    /// A client that does nothing before ``run()``.
+    /// Creates a client, which does nothing before ``run()``.
     public convenience init(_ address: MQTTAddress, options: MQTTOptions = MQTTOptions()) {
         self.init(ClientCore(address, options))
     }
@@ -34,18 +34,19 @@ public final class MQTTClient: Sendable {
 
     // MARK: - State
 
+    /// The address of the broker.
     public var address: MQTTAddress { core.address }
 
-    /// The client identifier, which is a random one unless the options have one.
+    /// The client identifier: the one in the options, or a random one.
     public var clientID: String { core.clientID }
 
     /// The event loop on which the client works and calls its handlers.
     public var eventLoop: any EventLoop { core.eventLoop }
 
-    /// Whether there is a connection that the broker has accepted, and the client is not stopping.
+    /// Whether the broker has accepted the connection and the client is not stopping.
     public var isConnected: Bool { core.outbox.withLock { $0.isOpen } }
 
-    /// What was sent and received so far, and what waits.
+    /// Counts of messages and bytes: sent, received and waiting.
     public var statistics: MQTTStatistics {
         var statistics = core.statistics.withLock { $0 }
         core.outbox.withLock { outbox in
@@ -58,12 +59,13 @@ public final class MQTTClient: Sendable {
 
     // MARK: - Running
 
-    /// Connects, and connects again as the options' policy says when the connection is lost.
+    /// Connects, and reconnects according to ``MQTTOptions/reconnection`` when the connection is lost.
     ///
-    /// A client runs once. When the task is cancelled, or ``stop()`` is called, it sends what waits and takes its leave of
-    /// the broker, for which it has 2 s, and this returns.
+    /// A client runs once. When the task is cancelled, or ``stop()`` is called, it sends the waiting messages and
+    /// disconnects, within 2 s, and this returns.
     ///
-    /// - Throws: ``MQTTError`` that says why it ended; ``MQTTError/Code/alreadyStarted`` for a second call.
+    /// - Throws: ``MQTTError`` with the reason if the client gives up; ``MQTTError/Code/alreadyStarted`` for a second
+    ///   call.
     public func run() async throws(MQTTError) {
         guard !isStarted.exchange(true, ordering: .relaxed) else {
             throw MQTTError(.alreadyStarted, "a client runs once; make another one")
@@ -79,16 +81,16 @@ public final class MQTTClient: Sendable {
         try result.get()
     }
 
-    /// Sends what waits, takes leave of the broker, and ends ``run()``.
+    /// Sends the waiting messages, disconnects, and ends ``run()``.
     ///
-    /// It does not wait for that, and can be called at any time and from anywhere.
+    /// Returns at once. It can be called at any time and from any thread.
     public func stop() { eventLoop.execute { [keeper] in keeper.value.stop() } }
 
     // MARK: - Handlers
 
-    /// Calls `handler` with everything that happens to the connection, on the client's event loop. It must not block.
+    /// Calls `handler` with every event of the connection, on the client's event loop. It must not block.
     ///
-    /// What it publishes in the call for ``MQTTEvent/connected`` is sent before subscriptions are restored.
+    /// Messages that it publishes in the call for ``MQTTEvent/connected`` are sent before subscriptions are restored.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (MQTTEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(core.events.addEventHandler(handler))
@@ -107,7 +109,8 @@ public final class MQTTClient: Sendable {
 extension MQTTClient {
     /// Connects, runs `body` with the client, and ends the connection when `body` has returned or thrown.
     ///
-    /// - Throws: ``MQTTError`` if the connection cannot be made, or ends before `body` does; what `body` throws.
+    /// - Throws: ``MQTTError`` if the connection cannot be made, or ends before `body` does; any error that `body`
+    ///   throws.
     public static func withConnection<Result: Sendable>(
         _ address: MQTTAddress, options: MQTTOptions = MQTTOptions(),
         _ body: @escaping @Sendable (MQTTClient) async throws -> Result
@@ -126,9 +129,10 @@ extension MQTTClient {
                 guard await isReady.wait() else { throw CancellationError() }
                 return try await body(client)
             }
-            // Whichever ends first: the connection only if it was lost for good, or the task was cancelled.
+            // The first of the two to end. The connection is first only if it is lost for good, or the task is
+            // cancelled.
             let first = try await group.next() ?? nil
-            // Ends the connection, which sends before what `body` has published.
+            // Ends the connection after the messages that `body` published are sent.
             group.cancelAll()
             guard let first else { throw CancellationError() }
             try await group.waitForAll()

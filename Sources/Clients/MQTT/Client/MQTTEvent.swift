@@ -1,6 +1,6 @@
 import Support
 
-/// What happens to a client's connection.
+/// An event of a client's connection.
 public enum MQTTEvent: Sendable {
     /// The broker has accepted the connection, the first one or a later one. Subscriptions are restored after the handlers
     /// of this event have returned.
@@ -9,11 +9,11 @@ public enum MQTTEvent: Sendable {
     ///
     /// - attempt: the number of the attempt that follows, from 1.
     /// - delay: the time until then.
-    /// - error: why it is needed.
+    /// - error: why the attempt is needed.
     case willReconnect(attempt: Int, delay: Duration, error: MQTTError)
     /// The broker refuses these subscriptions, which it granted before the connection was lost.
     case subscriptionsRefused([String])
-    /// Nothing more happens: the client was stopped, or gave up because of an error.
+    /// The client was stopped, or gave up because of an error. No event follows.
     case ended(MQTTError?)
 }
 

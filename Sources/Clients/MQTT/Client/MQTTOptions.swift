@@ -4,56 +4,61 @@ public import NIOCore
 import NIOPosix
 public import NIOSSL
 
-/// Gives the password for a connection; `nil` for none.
+/// Returns the password for a connection; `nil` for none.
 public typealias MQTTPasswordProvider = @Sendable () async throws -> String?
 
 /// How a client connects and stays connected.
 public struct MQTTOptions: Sendable {
-    /// The client identifier, which no other client of the broker may use: the broker closes the connection of the one that
-    /// was there before. `nil` for a random one of 22 lower-case letters and digits.
+    /// The client identifier. It must be unique at the broker, which disconnects an older client with the same
+    /// identifier. `nil` for a random one of 22 lower-case letters and digits.
     public var clientID: String?
-    /// The user, instead of the one in the address.
+    /// The user name. It replaces the one in the address.
     public var userName: String?
-    /// Called before each connection, for at most ``connectTimeout``. Needs a user. Without it no password is sent.
+    /// Returns the password, before each connection and within ``connectTimeout``. It requires a user name. With `nil`,
+    /// no password is sent.
     public var password: MQTTPasswordProvider?
-    /// How long nothing may be sent or received before the client asks the broker whether it is there; without an answer
-    /// in half of this time the connection is lost. More than 0 and at most 65,535 s; the broker is told whole seconds.
+    /// The time without sending, or without receiving, after which the client pings the broker. Without an answer
+    /// within half of this time, the connection counts as lost. More than 0 and at most 65,535 s. The broker receives
+    /// it rounded up to whole seconds.
     public var keepAlive: Duration = .seconds(30)
-    /// What the broker publishes when the connection ends in any other way than by ``MQTTClient/stop()``.
+    /// The message that the broker publishes when the connection ends, unless ``MQTTClient/stop()`` ended it.
     public var lastWill: MQTTLastWill?
 
-    /// Decides when to try again after the connection was lost; `nil` for never.
+    /// Decides when to reconnect after the connection was lost; `nil` for never.
     ///
-    /// A first connection that cannot be made is tried again, too, unless the reason is one that lasts: the broker does not
-    /// let the client in, its certificate is not trusted, or the options are wrong.
+    /// A first connection that cannot be made is retried too, unless the reason is permanent: the broker does not
+    /// accept the client, its certificate is not trusted, or the options are wrong.
     public var reconnection: (any ReconnectionPolicy)? = ExponentialDelays.exponential()
-    /// Whether what was subscribed to is subscribed to again after a reconnection. A broker forgets it, as every session is
-    /// a clean one.
+    /// Whether subscriptions are restored after a reconnection. The broker forgets them, because every session is a
+    /// clean one.
     public var restoresSubscriptions = true
-    /// The longest that connecting may take, from the host name to the broker's consent.
+    /// The maximum time to connect, from the look-up of the host name to the broker's acceptance.
     public var connectTimeout: Duration = .seconds(15)
 
-    /// Bytes of the largest message accepted from the broker, with its topic. The default has room for 1 MiB and any topic.
+    /// The maximum size of a message from the broker with its topic, in bytes. The default has room for 1 MiB and any
+    /// topic.
     public var maximumPacketSize = (1 << 20) + 65_539
-    /// The most topics of which a newest value may wait.
+    /// The maximum number of topics with a newest value that waits.
     public var maximumWaitingTopics = 16_384
-    /// The most bytes that may wait to be sent.
+    /// The maximum number of bytes that wait to be sent.
     public var maximumWaitingBytes = 8 << 20
-    /// The most messages that may wait for the broker's acknowledgement, 1...60,000. The default lets a burst of a thousand
-    /// values pass without waiting, and at 50 ms to the broker 20,000 messages a second. With more, less of what waits can
-    /// still be replaced by newer values.
+    /// The maximum number of messages that wait for the broker's acknowledgement, 1...60,000. The default allows a
+    /// burst of a thousand values without waiting, and 20,000 messages a second at a round trip of 50 ms. With a higher
+    /// maximum, fewer waiting values can still be replaced by newer ones.
     public var maximumInFlight = 1024
 
     /// TLS settings: certificates to trust, a client certificate. `nil` for the system's defaults.
     public var tlsConfiguration: TLSConfiguration?
-    /// Where the client's event loop comes from. An event loop is a group as well: clients that are given one share it.
+    /// The group that provides the client's event loop. An event loop is a group too: clients with the same one share
+    /// it.
     public var eventLoopGroup: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
     /// Where the client logs, at level `debug`.
     public var logger = Logger(label: "MQTT", factory: { _ in SwiftLogNoOpLogHandler() })
 
+    /// Creates options with the defaults.
     public init() {}
 
-    /// Trusts these certificates in addition to the system's, such as that of an authority of one's own.
+    /// Trusts these certificates in addition to the system's, for example the certificate of a private authority.
     ///
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``MQTTError/Code/invalidOptions`` if there is no certificate in it.
@@ -67,7 +72,7 @@ public struct MQTTOptions: Sendable {
 }
 
 extension MQTTOptions {
-    /// An identifier that every broker has to accept (3.1.3.1), with 113 bits of chance.
+    /// An identifier that every broker has to accept (3.1.3.1), with 113 random bits.
     static func randomClientID() -> String {
         let characters = Array("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
         return String(decoding: (0..<22).map { _ in characters.randomElement() ?? 0 }, as: UTF8.self)

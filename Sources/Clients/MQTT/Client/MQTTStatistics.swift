@@ -1,4 +1,4 @@
-/// What a client has sent and received since it was made, over all its connections.
+/// Counts of a client's messages and bytes since its creation, over all its connections.
 public struct MQTTStatistics: Sendable, Equatable {
     /// Connections that the broker accepted.
     public var connections = 0
@@ -10,15 +10,15 @@ public struct MQTTStatistics: Sendable, Equatable {
     public var messagesReceived = 0
     /// Bytes received, with TLS after decryption.
     public var bytesReceived = 0
-    /// Messages that the broker sent a second time, as far as it says so.
+    /// Messages that the broker marked as duplicates.
     public var duplicatesReceived = 0
-    /// Acknowledgements of nothing that was waiting for one.
+    /// Acknowledgements for which no packet was waiting.
     public var unexpectedAcknowledgements = 0
     /// Messages that wait to be sent.
     public var waitingMessages = 0
-    /// Bytes that they count for: their own, and about what the memory around them takes.
+    /// Bytes of the waiting messages, with an estimate of the memory around them.
     public var waitingBytes = 0
-    /// Messages that waited and were replaced by a newer one to their topic.
+    /// Waiting messages that were replaced by a newer one to the same topic.
     public var replacedMessages = 0
     /// Messages sent that the broker has not acknowledged.
     public var inFlight = 0

@@ -2,19 +2,19 @@ import DequeModule
 import NIOCore
 import Support
 
-/// What waits to be sent, in the order in which it began to wait.
+/// The messages that wait to be sent, in the order in which they were added.
 ///
-/// A message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` that waits is replaced in place by a newer one to its topic,
-/// so that such messages never take more than one place for each topic.
+/// A waiting message of ``MQTTClient/publishNewest(_:to:qos:retain:)`` is replaced in place by a newer one to the same
+/// topic. These messages therefore take at most one place for each topic.
 struct Outbox {
     private let maximumTopics: Int
     private let maximumBytes: Int
-    /// Whether messages are taken: the client is connected and is not stopping.
+    /// Whether messages are accepted: the client is connected and is not stopping.
     var isOpen = false
-    /// Whether the event loop is going to look here by itself, so that it need not be woken.
+    /// Whether the event loop will drain the outbox anyway, so that it need not be woken.
     private var isAttended = false
     private var queue: Deque<OutgoingMessage> = []
-    /// The place of each topic's newest value in `queue`, plus the number of messages that left it.
+    /// The index of each topic's newest value in `queue`, plus `departures`, the number of messages that left it.
     private var places: [MQTTTopic: Int] = [:]
     private var departures = 0
     private(set) var bytes = 0
@@ -28,14 +28,14 @@ struct Outbox {
     var isEmpty: Bool { queue.isEmpty }
     var count: Int { queue.count }
 
-    /// Adds a message that is sent whatever comes after it.
+    /// Adds a message that newer ones do not replace.
     mutating func add(_ message: OutgoingMessage) throws(MQTTError) {
         guard isOpen else { throw .notConnected }
         try makeRoom(message.size)
         queue.append(message)
     }
 
-    /// Adds a message, or replaces the one to the same topic that waits. If it throws, the older one still waits.
+    /// Adds a message, or replaces the waiting one to the same topic. If it throws, the older one still waits.
     mutating func addNewest(_ message: OutgoingMessage) throws(MQTTError) {
         guard isOpen else { throw .notConnected }
         if let place = places[message.topic] {
@@ -53,13 +53,13 @@ struct Outbox {
         queue.append(message)
     }
 
-    /// - Returns: whether the event loop has to be woken, as another thread has added something.
+    /// - Returns: whether another thread, which has added a message, must wake the event loop.
     mutating func attend() -> Bool {
         defer { isAttended = true }
         return !isAttended
     }
 
-    /// - Parameter size: the message's, less that of the one that it replaces.
+    /// - Parameter size: the message's size, minus that of the message that it replaces.
     private mutating func makeRoom(_ size: Int) throws(MQTTError) {
         guard size <= maximumBytes else {
             throw MQTTError(
@@ -76,7 +76,7 @@ struct Outbox {
         bytes += size
     }
 
-    /// - Parameter hasRoom: whether one that wants an acknowledgement may be sent.
+    /// - Parameter hasRoom: whether a message with QoS 1 may be sent.
     mutating func takeNext(hasRoom: Bool) -> (message: OutgoingMessage?, isEmpty: Bool) {
         guard let message = queue.first else {
             isAttended = false
@@ -108,9 +108,9 @@ struct OutgoingMessage: Sendable {
     var isRetained: Bool
     var sender: Sender?
 
-    /// Resolved when the message was sent or acknowledged, or never will be.
+    /// Resolved when the message is sent or acknowledged, or with an error when it never will be.
     typealias Sender = Outcome<Result<Void, MQTTError>>
 
-    /// The bytes that it counts for while it waits: its own, and about what the memory around them takes.
+    /// The bytes that count for a waiting message: its own, and an estimate of the memory around them.
     var size: Int { payload.readableBytes + topic.encoded.count + 96 }
 }

@@ -2,24 +2,24 @@ import NIOCore
 import Support
 
 enum SocketTuning {
-    /// Bytes that the system may hold unsent. By default it takes some MiB from a program whose peer reads slowly: values
-    /// that are old when they arrive, where those that wait here are still replaced by newer ones.
+    /// The maximum number of unsent bytes in the system. By default it takes some MiB if the peer reads slowly, and
+    /// these values are stale when they arrive. Values that wait in the outbox can still be replaced by newer ones.
     private static let unsentInSystem = 128 << 10
-    /// Bytes between which the channel stops and starts to be writable. A burst of a thousand values fits.
+    /// The low and the high watermark of the channel, in bytes. A burst of a thousand values fits.
     private static let waterMark = ChannelOptions.Types.WriteBufferWaterMark(low: 64 << 10, high: 256 << 10)
 
     static func apply(to channel: any Channel) throws {
         try channel.syncOptions?.setOption(.writeBufferWaterMark, value: waterMark)
         let option = ChannelOptions.Types.SocketOption(
             level: .tcp, name: NIOBSDSocket.Option(rawValue: CInt(TCP_NOTSENT_LOWAT)))
-        // Without it more waits in the system, and nothing else changes.
+        // Without this option more bytes wait in the system; nothing else changes.
         try? channel.syncOptions?.setOption(option, value: unsentInSystem)
     }
 }
 
-/// Counts the bytes that are given to the channel, behind TLS if there is any. Placed next to the channel.
+/// Counts the bytes that are written to the channel, encrypted if TLS is used. Placed next to the channel.
 ///
-/// With what the channel has not given to the system yet, this says whether the network takes anything.
+/// Together with the bytes that the channel still buffers, this shows whether the network takes anything.
 final class QueuedBytesHandler: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
 

@@ -2,21 +2,21 @@ import NIOCore
 
 /// Writes the packets that a client sends (MQTT 3.1.1, 3.1 to 3.14).
 enum OutgoingPacket {
-    /// The most that a packet may have after its fixed header: four bytes of seven bits.
+    /// The maximum length of a packet after its fixed header, in bytes: the length has four bytes of seven bits.
     static let maximumLength = 268_435_455
-    /// The most filters in one SUBSCRIBE or UNSUBSCRIBE. Some brokers refuse more (AWS IoT Core allows 8).
+    /// The maximum number of filters in one SUBSCRIBE or UNSUBSCRIBE. Some brokers refuse more (AWS IoT Core allows 8).
     static let maximumFilters = 8
 
-    /// What a CONNECT says besides the version and that the session is clean.
+    /// The fields of a CONNECT besides the version and the flag for a clean session.
     struct Connect {
         var clientID: String
-        /// Whole seconds; the broker gives up after one and a half times as long without a packet.
+        /// In whole seconds. The broker gives up after one and a half times as long without a packet.
         var keepAliveSeconds: UInt16
         var lastWill: MQTTLastWill?
         var userName: String?
         var password: String?
 
-        /// The fields that can be too long are checked before.
+        /// Writes the packet. The caller has checked the lengths of the fields.
         func write(to buffer: inout ByteBuffer) {
             var flags: UInt8 = 2
             var payload = ByteBuffer()
@@ -44,7 +44,7 @@ enum OutgoingPacket {
 }
 
 extension ByteBuffer {
-    /// A PUBLISH up to its payload, which is to follow. The identifier is ignored for QoS 0.
+    /// Writes a PUBLISH up to its payload, which the caller writes next. The identifier is ignored for QoS 0.
     mutating func writePublishHeader(
         _ topic: MQTTTopic, payloadSize: Int, qos: MQTTQoS, isRetained: Bool, identifier: UInt16
     ) {
@@ -56,7 +56,7 @@ extension ByteBuffer {
 
     mutating func writePubAck(_ identifier: UInt16) { writeInteger(0x4002_0000 | UInt32(identifier)) }
 
-    /// - Parameter filters: checked before, at most ``OutgoingPacket/maximumFilters``.
+    /// - Parameter filters: at most ``OutgoingPacket/maximumFilters``, which the caller has checked.
     mutating func writeSubscribe(_ filters: some Collection<Subscription>, identifier: UInt16) {
         writeFixedHeader(0x82, filters.reduce(2) { $0 + 2 + $1.filter.utf8.count + 1 })
         writeInteger(identifier)
@@ -85,7 +85,7 @@ extension ByteBuffer {
         } while rest > 0
     }
 
-    /// A field of at most 65,535 bytes after its length.
+    /// Writes the length of a field in two bytes, then the field of at most 65,535 bytes.
     fileprivate mutating func writeField(_ bytes: String.UTF8View) {
         writeInteger(UInt16(bytes.count))
         writeBytes(bytes)

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Takes packets out of the bytes that a broker sends, in whatever pieces they arrive.
+/// Decodes packets from a broker's byte stream, however it is split.
 ///
-/// A packet that may not be sent is refused as soon as its first bytes say so, before the rest is collected.
+/// A forbidden packet is rejected as soon as its first bytes show it, before the rest is collected.
 struct PacketDecoder {
-    /// Bytes of the largest PUBLISH after its fixed header.
+    /// The maximum length of a PUBLISH after its fixed header, in bytes.
     let limit: Int
     private var buffer = ByteBuffer()
 
@@ -14,14 +14,15 @@ struct PacketDecoder {
 
     mutating func append(_ bytes: ByteBuffer) {
         guard buffer.readableBytes > 0 else { return buffer = bytes }
-        // The beginning of a packet is moved to the front once, and what follows is added to it.
+        // Moves the beginning of a packet to the front once, then appends the following bytes to it.
         if buffer.readerIndex > 0 { buffer.discardReadBytes() }
         buffer.writeImmutableBuffer(bytes)
     }
 
-    /// The next packet, or `nil` until more has arrived.
+    /// Returns the next packet, or `nil` until more bytes have arrived.
     ///
-    /// - Throws: ``MQTTError/Code/protocolViolation`` or ``MQTTError/Code/messageTooLarge``; then nothing more can be read.
+    /// - Throws: ``MQTTError/Code/protocolViolation`` or ``MQTTError/Code/messageTooLarge``; no packet can be read
+    ///   after that.
     mutating func next() throws(MQTTError) -> IncomingPacket? {
         guard let first = buffer.getInteger(at: buffer.readerIndex, as: UInt8.self) else { return nil }
         let kind = try Self.kind(first)
@@ -56,8 +57,8 @@ struct PacketDecoder {
         return kind
     }
 
-    /// The length after the fixed header and the fixed header's own; `nil` until all of it has arrived. Lengths that take
-    /// more bytes than they need are accepted, as 3.1.1 does not forbid them.
+    /// Returns the length after the fixed header and the size of the header; `nil` until the header is complete. A
+    /// length with more bytes than it needs is accepted, because MQTT 3.1.1 does not forbid it.
     private func remainingLength() throws(MQTTError) -> (length: Int, headerSize: Int)? {
         var length = 0
         for index in 0..<4 {
@@ -72,7 +73,7 @@ struct PacketDecoder {
         let isRight =
             switch kind {
             case .publish: length >= (first >> 1 & 3 == 0 ? 3 : 5)
-            // As many codes as a client asks for at once in the largest SUBSCRIBE that it sends.
+            // One code for each filter of a SUBSCRIBE, of which the client sends at most this many.
             case .subAck: (3...2 + OutgoingPacket.maximumFilters).contains(length)
             case .pingResp: length == 0
             default: length == 2
@@ -111,7 +112,7 @@ struct PacketDecoder {
             identifier: identifier)
     }
 
-    /// Every packet but a message. Its length was checked and all of it is there.
+    /// Decodes every packet but a PUBLISH. Its length is checked and all its bytes have arrived.
     private mutating func small(_ kind: PacketKind, _ length: Int) throws(MQTTError) -> IncomingPacket {
         guard length > 0 else { return .pingResp }
         let word = buffer.readInteger(as: UInt16.self) ?? 0

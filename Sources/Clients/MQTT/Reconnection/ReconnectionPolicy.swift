@@ -2,22 +2,22 @@ import NIOCore
 @_exported public import ReconnectionDelays
 import Support
 
-/// Decides when a broker that is not connected is tried again, and when to give up.
+/// Decides when to reconnect to a broker, and when to give up.
 ///
-/// One policy may serve any number of clients at the same time: everything that it decides on comes with the question.
+/// One policy may serve several clients at the same time: each call passes all that it decides on.
 public protocol ReconnectionPolicy: RetryPolicy {
-    /// How long to wait before an attempt, or `nil` to give up, which ends ``MQTTClient/run()`` with the reason of the
-    /// loss.
+    /// Returns how long to wait before an attempt, or `nil` to give up, which ends ``MQTTClient/run()`` with the last
+    /// error.
     ///
-    /// It is asked once before each attempt, on the client's event loop, and must not block. A delay below zero counts as
+    /// Called once before each attempt, on the client's event loop. It must not block. A delay below zero counts as
     /// zero.
     func delay(before attempt: ReconnectionAttempt) -> Duration?
 }
 
-/// An attempt to connect again that is about to be made.
+/// The next attempt to reconnect.
 public struct ReconnectionAttempt: Sendable {
-    /// The attempt's number since the loss, beginning with 1. A connection that was lost within 10 s counts as a failed
-    /// attempt: the count goes on after it.
+    /// The number of the attempt since the loss, from 1. A connection that is lost within 10 s counts as a failed
+    /// attempt: the count continues after it.
     public let number: Int
     /// The time since the loss.
     public let elapsed: Duration
@@ -28,6 +28,7 @@ public struct ReconnectionAttempt: Sendable {
 }
 
 extension ReconnectionPolicy where Self: NumberedDelays {
+    /// Returns the delay for the number of the attempt.
     public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
 }
 
@@ -37,7 +38,7 @@ extension EndlessDelays: ReconnectionPolicy {}
 
 /// Counts the attempts to connect, and asks the policy how long to wait before each.
 ///
-/// A connection that is lost soon counts as an attempt that failed.
+/// A short-lived connection counts as a failed attempt.
 struct Retries {
     private let policy: (any ReconnectionPolicy)?
     private var count = 0
@@ -57,7 +58,7 @@ struct Retries {
         connectedAt = nil
     }
 
-    /// The next attempt after an error; `nil` to give up.
+    /// Returns the next attempt after an error; `nil` to give up.
     mutating func next(after error: MQTTError, now: NIODeadline) -> (number: Int, delay: Duration)? {
         guard let policy else { return nil }
         if count == 0 {

@@ -1,11 +1,11 @@
 import NIOCore
 
-/// Decides when to ping, and when the broker counts as dead.
+/// Decides when to ping, and when the broker counts as lost.
 ///
-/// A ping is due when nothing was sent, or nothing was received, for the keep-alive; something must then arrive within half
-/// of it. So a broker that is gone is noticed after one and a half keep-alives. While the ping waits behind bytes that the
-/// network has not taken yet, such as those of a large message, its time does not run, as long as the network takes some in
-/// each half keep-alive.
+/// A ping is due when nothing was sent, or nothing was received, for one keep-alive. Data must then arrive within half
+/// a keep-alive. A lost broker is thus detected after one and a half keep-alives. The ping may wait behind bytes that
+/// the network has not taken yet, such as those of a large message. Its timeout does not run meanwhile if the network
+/// takes some of them in each half keep-alive.
 struct KeepAlive {
     enum Step: Equatable {
         case wait(until: NIODeadline)
@@ -14,14 +14,14 @@ struct KeepAlive {
         case unacknowledged
     }
 
-    /// A ping that nothing followed yet.
+    /// A ping after which nothing has arrived yet.
     private struct Ping {
-        /// The count of queued bytes behind the ping.
+        /// The count of queued bytes up to and including the ping.
         let end: Int
-        /// When to look whether the broker, or the network, did something.
+        /// When to check whether the broker has answered, or the network has taken bytes.
         var deadline: NIODeadline
         var written: Int
-        /// Whether the system has taken the ping, so that the broker's time runs.
+        /// Whether the system has taken the ping, so that the broker's timeout runs.
         var isOut: Bool
     }
 
@@ -30,10 +30,11 @@ struct KeepAlive {
     private var lastSent: NIODeadline
     private var lastReceived: NIODeadline
     private var ping: Ping?
-    /// When the broker last acknowledged something, or the oldest message that waits for that was sent.
+    /// When the broker last acknowledged a packet, or when the oldest unacknowledged one was sent; `nil` if none is
+    /// unacknowledged.
     private var acknowledged: NIODeadline?
     private var lastWritten = 0
-    /// Whether the system had not taken everything when it was last looked at.
+    /// Whether the system had not taken all bytes at the last check.
     private var wasBehind = false
 
     init(interval: TimeAmount, now: NIODeadline) {
@@ -57,7 +58,7 @@ struct KeepAlive {
     }
 
     /// - Parameters:
-    ///   - queued: the bytes that were queued on this connection so far, the ping included.
+    ///   - queued: the bytes queued on this connection so far, including the ping.
     ///   - written: how many of them the system has taken.
     mutating func pinged(at now: NIODeadline, queued: Int, written: Int) {
         ping = Ping(end: queued, deadline: now + half, written: written, isOut: written >= queued)
@@ -65,7 +66,7 @@ struct KeepAlive {
     }
 
     mutating func step(at now: NIODeadline, queued: Int, written: Int) -> Step {
-        // What is under way in a large message cannot be acknowledged yet.
+        // A large message that is still being sent cannot be acknowledged yet.
         if wasBehind, written > lastWritten, acknowledged != nil { acknowledged = now }
         note(queued: queued, written: written)
         if let since = acknowledged, now >= since + interval + interval { return .unacknowledged }

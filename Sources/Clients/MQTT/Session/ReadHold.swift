@@ -2,28 +2,29 @@ import NIOCore
 
 /// Decides when a connection is read.
 ///
-/// A broker answers each message with an acknowledgement of its own, in a segment of its own: after a burst of a thousand
-/// messages they would wake the event loop hundreds of times, which costs more than sending the messages. While many of them
-/// are expected, reading is held back for some milliseconds, and then a whole batch is read at once: 2,000 messages a second
-/// in two bursts took 1.0 % of a core without that and take 0.17 % with it (mosquitto 2.0.11 on the same machine). What else
-/// the broker sends comes later by no more than that; the socket's buffer keeps it meanwhile, and the broker is not held up.
+/// A broker acknowledges each message in a segment of its own. After a burst of a thousand messages these segments
+/// would wake the event loop hundreds of times, which costs more than sending the messages. While many acknowledgements
+/// are expected, reading pauses for some milliseconds and then reads a whole batch. 2,000 messages a second in two
+/// bursts took 1.0 % of a core without the pause and take 0.17 % with it (mosquitto 2.0.11 on the same machine). The
+/// pause delays other data from the broker by no more than its length. The socket's buffer holds the data meanwhile,
+/// and the broker is not blocked.
 ///
-/// A broker that sends messages and does not read their acknowledgements is read no more until it does, since they would
-/// otherwise fill the memory.
+/// If a broker sends messages and does not read their acknowledgements, reading stops until it does. The
+/// acknowledgements would otherwise fill the memory.
 struct ReadHold {
     enum Step: Equatable {
         case read
         /// Read after this time.
         case hold(TimeAmount)
-        /// Wait for what ends the hold.
+        /// Wait until the pause ends or the channel becomes writable.
         case wait
     }
 
-    /// With so few messages in flight, somebody may be waiting for each acknowledgement.
+    /// With at most this many messages in flight, reading never pauses: a task may wait for each acknowledgement.
     private static let fewInFlight = 64
-    /// How long reading is held back: about what mosquitto takes for half a burst of a thousand messages.
+    /// The length of a pause: about the time that mosquitto takes for half a burst of a thousand messages.
     private static let pause = TimeAmount.milliseconds(5)
-    /// Bytes of acknowledgements that may wait while the network takes nothing.
+    /// The maximum number of acknowledgement bytes that wait while the network takes nothing.
     private static let maximumUnsent = 64 << 10
 
     private var isPausing = false

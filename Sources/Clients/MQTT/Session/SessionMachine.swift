@@ -1,7 +1,7 @@
 import NIOCore
 
-/// One connection's session with a broker, without the connection: what the broker may send when, which messages it has
-/// not acknowledged, and whether it is alive.
+/// The state of one session with a broker, without I/O. It checks what the broker sends, and tracks unacknowledged
+/// messages and the keep-alive.
 struct SessionMachine: ~Copyable {
     enum Phase {
         /// CONNECT is sent and not answered.
@@ -14,13 +14,15 @@ struct SessionMachine: ~Copyable {
     enum Step: Equatable {
         case none
         case connected
-        /// A message for the program. Unless the identifier is 0 it is to be acknowledged with it afterwards.
+        /// A message for the handlers. Unless the identifier is 0, the caller acknowledges the message with it
+        /// afterwards.
         case deliver(MQTTMessage, acknowledging: UInt16)
-        /// A message of this identifier has arrived at the broker.
+        /// The broker has acknowledged the message with this identifier.
         case acknowledged(UInt16)
-        /// A SUBSCRIBE was answered, with as many codes as it had filters, or an UNSUBSCRIBE, without any.
+        /// The broker has answered a SUBSCRIBE, with one code for each filter, or an UNSUBSCRIBE, without codes.
         case answered(UInt16, codes: [UInt8])
-        /// An acknowledgement of nothing. It does no harm, and some brokers send one twice after a reconnection.
+        /// An acknowledgement for which no packet was waiting. It is harmless: some brokers send one twice after a
+        /// reconnection.
         case unexpected
     }
 
@@ -30,10 +32,10 @@ struct SessionMachine: ~Copyable {
     var keepAlive: KeepAlive
     private let maximumInFlight: Int
     private var identifiers = FlightWindow()
-    /// How many codes the answer to each SUBSCRIBE has; 0 for an UNSUBSCRIBE.
+    /// The number of codes expected for each SUBSCRIBE, by identifier; 0 for an UNSUBSCRIBE.
     private var requests: [UInt16: Int] = [:]
 
-    /// - Parameter maximumInFlight: the most unacknowledged messages, 1...60000.
+    /// - Parameter maximumInFlight: the maximum of unacknowledged messages, 1...60000.
     init(keepAlive: TimeAmount, maximumInFlight: Int, now: NIODeadline) {
         self.keepAlive = KeepAlive(interval: keepAlive, now: now)
         self.maximumInFlight = maximumInFlight
@@ -43,22 +45,22 @@ struct SessionMachine: ~Copyable {
 
     var inFlight: Int { identifiers.count - requests.count }
 
-    /// Messages, subscriptions and their ends that the broker has not acknowledged.
+    /// The number of packets that the broker has not acknowledged: PUBLISH with QoS 1, SUBSCRIBE and UNSUBSCRIBE.
     var unanswered: Int { identifiers.count }
 
-    /// Whether one more message that wants an acknowledgement may be sent.
+    /// Whether one more message with QoS 1 may be sent.
     var hasRoom: Bool { inFlight < maximumInFlight }
 
     mutating func publish() -> UInt16? { hasRoom ? identifiers.take() : nil }
 
-    /// The identifier of a SUBSCRIBE or UNSUBSCRIBE that is sent now, unless too many are unanswered.
+    /// Returns the identifier for a SUBSCRIBE or UNSUBSCRIBE, or `nil` if too many are unanswered.
     mutating func request(codes: Int) -> UInt16? {
         guard requests.count < Self.maximumRequests, let identifier = identifiers.take() else { return nil }
         requests[identifier] = codes
         return identifier
     }
 
-    /// DISCONNECT is sent: what the broker still sends is of no interest.
+    /// Notes that DISCONNECT is sent. Further packets from the broker are ignored.
     mutating func disconnect() { phase = .closing }
 
     // MARK: - Receiving
@@ -105,13 +107,14 @@ struct SessionMachine: ~Copyable {
     }
 }
 
-/// The packet identifiers in use, 1...65535. One is used again only after its acknowledgement.
+/// The packet identifiers in use, 1...65535. An identifier is reused only after its acknowledgement.
 struct FlightWindow {
     private var isInUse = [Bool](repeating: false, count: 65536)
     private var last: UInt16 = 0
     private(set) var count = 0
 
-    /// Takes the next free identifier; there is one, as the limits in use are below the number of identifiers.
+    /// Takes the next free identifier. There is always one: the limits of messages and of requests together are lower
+    /// than the number of identifiers.
     mutating func take() -> UInt16? {
         guard count < 65535 else { return nil }
         repeat { last = last == .max ? 1 : last + 1 } while isInUse[Int(last)]

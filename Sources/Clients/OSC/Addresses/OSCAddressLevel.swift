@@ -1,11 +1,11 @@
-/// Names as levels of OSC addresses: `Desk lamp` becomes `Desk_lamp`.
+/// Converts names to levels of OSC addresses: `Desk lamp` becomes `Desk_lamp`.
 ///
-/// A level has printable ASCII alone, without the characters that patterns and OSC keep for themselves, `# * , / ? [ ] { }`,
-/// and without those that a URL cannot have. A blank becomes `_`, and `_` becomes `~_`; any other byte of the name's UTF-8
-/// that cannot stand for itself becomes `~` and two hexadecimal digits, as does a dot at the beginning. So no two names have
-/// the same level, and ``name(of:)`` finds the name again. No level has `~:` in it.
+/// A level contains only printable ASCII, without the characters that OSC and its patterns reserve, `# * , / ? [ ] {
+/// }`, and without those that are not allowed in a URL. A space becomes `_`, and `_` becomes `~_`. Each other UTF-8
+/// byte that is not allowed, and a dot at the beginning, becomes `~` and two hexadecimal digits. Different names have
+/// different levels, and ``name(of:)`` reverses the conversion. No level contains `~:`.
 public enum OSCAddressLevel {
-    /// The level of a name.
+    /// Returns the level for a name.
     public static func level(_ name: String) -> String {
         var level: [UInt8] = []
         for (position, byte) in name.utf8.enumerated() {
@@ -20,7 +20,7 @@ public enum OSCAddressLevel {
         return String(decoding: level, as: UTF8.self)
     }
 
-    /// The name whose level this is; `nil` if there is none.
+    /// Returns the name for a level; `nil` if no name has this level.
     public static func name(of level: some StringProtocol) -> String? {
         var name: [UInt8] = []
         var bytes = level.utf8.makeIterator()

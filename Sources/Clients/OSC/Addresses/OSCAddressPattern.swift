@@ -1,16 +1,16 @@
-/// A pattern of OSC addresses: `?` stands for a character, `*` for any number of them, `[a-z]` for one of these and
-/// `[!a-z]` for one of the others, `{up,down}` for one of these texts. None of them stands for a slash.
+/// A pattern of OSC addresses: `?` matches one character, `*` any number of them, `[a-z]` one of these, `[!a-z]` one of
+/// the others, `{up,down}` one of these texts. None of them matches a slash.
 ///
-/// All places of the address at which a part of the pattern may end are followed at the same time: matching takes at most as
-/// many steps as the pattern has characters, for each character of the address. There is no input that takes more.
+/// Matching follows all positions at which a part of the pattern may end at the same time. Whatever the input, it takes
+/// at most as many steps as the pattern has characters, for each character of the address.
 public struct OSCAddressPattern: Sendable {
-    /// The longest level that is understood, in bytes.
+    /// The maximum length of a level, in bytes.
     public static let longestLevel = 256
 
     /// The levels between the slashes.
     public let levels: [Level]
 
-    /// Reads a pattern; `nil` if it is not valid, or a level is too long.
+    /// Parses a pattern of one to three levels. The result is `nil` if the pattern is not valid or a level is too long.
     public init?(_ address: String) {
         let parts = address.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard (2...4).contains(parts.count), parts[0].isEmpty else { return nil }
@@ -18,7 +18,7 @@ public struct OSCAddressPattern: Sendable {
         guard levels.count == parts.count - 1 else { return nil }
     }
 
-    /// Whether a text may be a pattern, and not an address alone.
+    /// Returns whether an address contains wildcards.
     public static func isPattern(_ address: String) -> Bool {
         address.utf8.contains { "*?[{".utf8.contains($0) }
     }
@@ -36,7 +36,7 @@ public struct OSCAddressPattern: Sendable {
 
         private var parts: [Part] = []
 
-        /// How many steps matching takes for each character, at most.
+        /// The maximum number of steps that matching takes for each character.
         public let stepCount: Int
 
         fileprivate init?(_ pattern: [UInt8]) {
@@ -70,7 +70,7 @@ public struct OSCAddressPattern: Sendable {
             var ranges: [ClosedRange<UInt8>] = []
             while let first = list.popFirst() {
                 var last = first
-                // A hyphen at the end is one.
+                // A hyphen at the end stands for itself.
                 if list.first == UInt8(ascii: "-"), list.count > 1 {
                     last = list[list.startIndex + 1]
                     list.removeFirst(2)
@@ -80,10 +80,10 @@ public struct OSCAddressPattern: Sendable {
             return .one(ranges, isInverted: isInverted)
         }
 
-        /// Whether the pattern stands for a level of an address.
+        /// Returns whether the pattern matches a level of an address.
         public func matches(_ text: some StringProtocol) -> Bool {
             let text = Array(text.utf8)
-            // Where in the text what was looked at of the pattern may end.
+            // The positions in the text at which the parts looked at so far may end.
             var ends = [true] + [Bool](repeating: false, count: text.count)
             for part in parts {
                 var next = [Bool](repeating: false, count: ends.count)

@@ -1,20 +1,20 @@
 public import NIOCore
 
 extension OSCPacket {
-    /// Reads the packet that a datagram is. Whatever the bytes are, it takes time and memory in proportion to their number.
+    /// Decodes the packet in a datagram. Time and memory are proportional to the number of bytes, whatever they are.
     ///
-    /// A message without type tags, as programs of before OSC 1.0 send it, is one without arguments; what follows the
-    /// address is not read then. A bundle's messages with type tags that OSC 1.0 does not know are left out.
+    /// A message without type tags, as programs older than OSC 1.0 send it, has no arguments: the bytes after its
+    /// address are ignored. Messages of a bundle are left out if OSC 1.0 does not define one of their type tags.
     ///
-    /// - Throws: ``OSCError`` for anything that is not a packet as a whole, or exceeds ``OSCLimits``.
+    /// - Throws: ``OSCError`` if the bytes are not exactly one packet, or exceed ``OSCLimits``.
     public init(reading bytes: ByteBuffer) throws(OSCError) {
         var unknown = 0
         try self.init(reading: bytes, unknownMessages: &unknown)
     }
 
-    /// Reads the packet that a datagram is, as ``init(reading:)`` does, and counts the messages that it leaves out.
+    /// Decodes the packet in a datagram, as ``init(reading:)`` does, and counts the messages that it leaves out.
     ///
-    /// - Parameter unknownMessages: grows by the number of a bundle's messages whose type tags OSC 1.0 does not know.
+    /// - Parameter unknownMessages: increased by the number of messages that were left out.
     public init(reading bytes: ByteBuffer, unknownMessages: inout Int) throws(OSCError) {
         var decoder = OSCDecoder(bytes)
         self = try decoder.packet(end: bytes.writerIndex, depth: 0)
@@ -30,7 +30,7 @@ private struct OSCDecoder {
 
     init(_ bytes: ByteBuffer) { self.bytes = bytes }
 
-    /// Reads a packet that takes all bytes up to `end`.
+    /// Reads a packet that ends exactly at `end`.
     mutating func packet(end: Int, depth: Int) throws(OSCError) -> OSCPacket {
         packetCount += 1
         guard packetCount <= OSCLimits.packets else { throw .limit }
@@ -55,7 +55,7 @@ private struct OSCDecoder {
             do throws(OSCError) {
                 packets.append(try packet(end: next, depth: depth + 1))
             } catch {
-                // Such a message is discarded (OSC 1.0, "OSC Type Tag String"), and the others are not.
+                // Only this message is discarded (OSC 1.0, "OSC Type Tag String").
                 guard error == .typeTags else { throw error }
                 unknownCount += 1
                 bytes.moveReaderIndex(to: next)
@@ -136,7 +136,7 @@ private struct OSCDecoder {
         return text
     }
 
-    /// The bytes of a text up to its NUL; its padding is skipped, whatever is in it.
+    /// Reads the bytes of a text up to its NUL. Its padding is skipped, whatever it contains.
     private mutating func textBytes(_ end: Int) throws(OSCError) -> ByteBufferView {
         let rest = bytes.readableBytesView[bytes.readerIndex..<end]
         guard let nul = rest.firstIndex(of: 0) else { throw .text }

@@ -44,7 +44,7 @@ struct HubAddress: Sendable, Equatable {
         return address
     }
 
-    /// The request target: what the first line of a request contains.
+    /// The request target, as in the first line of a request.
     var target: String { query.isEmpty ? path : "\(path)?\(query)" }
 
     /// The address for messages and logs, without its query.

@@ -9,8 +9,7 @@ struct Answers {
     /// Bytes of arguments that the tasks hold.
     private(set) var size = 0
 
-    /// Starts a task, which must call ``finish(_:_:)`` with its number. The result of an earlier one with the same id is no
-    /// longer awaited.
+    /// Starts a task, which must call ``finish(_:_:)`` with its number. An earlier task with the same id is cancelled.
     mutating func begin(_ id: String?, size: Int, _ make: (UInt64) -> Task<Void, Never>) {
         last += 1
         if let id {

@@ -2,20 +2,21 @@ import NIOCore
 
 /// The arguments of a call from the hub, for handlers that take any number of them.
 public struct HubArguments: Sendable {
+    /// The name of the method that the hub called.
     public let method: String
     /// The headers that were sent with the message.
     public let headers: [String: String]
     let codec: any HubCodec
     let array: ByteBuffer
 
-    /// A copy in memory of its own if these are a slice of something much larger.
+    /// A copy in its own memory, if these arguments are a slice of a much larger buffer.
     var compacted: HubArguments {
         guard array.storageCapacity / 8 > array.readableBytes else { return self }
         return HubArguments(
             method: method, headers: headers, codec: codec, array: ByteBuffer(bytes: array.readableBytesView))
     }
 
-    /// How many arguments there are.
+    /// The number of arguments.
     ///
     /// - Throws: ``SignalRError/Code/protocolViolation`` if they are not an array.
     public var count: Int {
@@ -27,7 +28,7 @@ public struct HubArguments: Sendable {
         }
     }
 
-    /// The argument at an index, counted from 0.
+    /// Returns the argument at an index, counted from 0.
     ///
     /// - Throws: ``SignalRError/Code/invalidResult`` if there is none or it is of another type.
     public func decode<Argument: Decodable>(
@@ -38,7 +39,7 @@ public struct HubArguments: Sendable {
         return try reader.next(type)
     }
 
-    /// All arguments, of one type.
+    /// Returns all arguments, which have one type.
     ///
     /// - Throws: ``SignalRError/Code/invalidResult`` if one of them is of another type.
     public func decodeAll<Argument: Decodable>(

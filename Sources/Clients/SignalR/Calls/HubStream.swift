@@ -2,10 +2,12 @@ import NIOCore
 
 /// The items that a streaming method of the hub returns, as they arrive. One task may iterate it.
 ///
-/// The hub is told to stop when the iterating task is cancelled, which throws ``SignalRError/Code/cancelled``, when
-/// ``cancel()`` is called, and when the stream and its iterators are released.
+/// The stream is cancelled at the hub when the iterating task is cancelled, which throws
+/// ``SignalRError/Code/cancelled``, when ``cancel()`` is called, and when the stream and its iterators are released.
 public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
+    /// The type of the items.
     public typealias Element = Item
+    /// The type of the errors.
     public typealias Failure = SignalRError
 
     /// Cancels the stream when it and its iterators are released.
@@ -23,15 +25,20 @@ public struct HubStream<Item: Decodable & Sendable>: AsyncSequence, Sendable {
         subscription = Subscription(items)
     }
 
-    /// Tells the hub to stop. Items that were not consumed are dropped.
+    /// Cancels the stream at the hub. Items that were not consumed are dropped.
     public func cancel() { subscription.items.cancel() }
 
+    /// Returns an iterator over the items.
     public func makeAsyncIterator() -> Iterator { Iterator(codec: codec, subscription: subscription) }
 
+    /// An iterator over the items of a stream.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let codec: any HubCodec
         fileprivate let subscription: Subscription
 
+        /// Returns the next item, or `nil` at the end of the stream.
+        ///
+        /// - Throws: ``SignalRError`` if the stream failed, was cancelled, or an item is of another type.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(SignalRError) -> Item? {
             guard let bytes = try await subscription.items.next(isolation: actor) else { return nil }
             do throws(SignalRError) {

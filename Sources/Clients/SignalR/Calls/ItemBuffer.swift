@@ -21,7 +21,7 @@ final class ItemBuffer: Sendable {
     private let state: Locked<State>
     private let cancelled: @Sendable () -> Void
 
-    /// - Parameter cancelled: called when the consumer goes away before the end.
+    /// - Parameter cancelled: called when the stream is cancelled before its end.
     init(limit: Int, cancelled: @escaping @Sendable () -> Void) {
         self.limit = limit
         state = Locked(State(size: UndeliveredSize(limit: limit)))
@@ -85,7 +85,7 @@ final class ItemBuffer: Sendable {
     }
 }
 
-/// Counts what is received but not yet delivered, in two ways: the bytes of the messages, and the memory that holds
+/// Counts received data that is not yet delivered, in two ways: the bytes of the messages, and the memory that holds
 /// them. A short message may be a slice of a large network read and keeps all of that alive.
 struct UndeliveredSize {
     /// A single read may be as large as the largest message, so the memory may exceed a small limit by this much.
@@ -104,7 +104,7 @@ struct UndeliveredSize {
     ///   - overhead: bytes that a message takes besides its own.
     ///   - piece: the number of the network read in which it ended. Only the first message of a read counts its memory,
     ///     since messages are delivered in order.
-    /// - Returns: what ``remove(_:)`` takes when the message is delivered; `nil` if the limit is reached.
+    /// - Returns: the share to pass to ``remove(_:)`` when the message is delivered; `nil` if the limit is reached.
     mutating func add(_ bytes: ByteBuffer, overhead: Int, piece: UInt64) -> Share? {
         let memory = piece == lastPiece ? 0 : bytes.storageCapacity
         let share = (byteCount: bytes.readableBytes + overhead, held: memory)

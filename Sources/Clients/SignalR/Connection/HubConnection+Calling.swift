@@ -9,11 +9,12 @@ extension HubConnection {
     /// ```
     ///
     /// - Parameters:
-    ///   - streams: the streams to the hub, for those of the method's parameters that are streams, in order.
+    ///   - streams: the streams to the hub, one for each stream parameter of the method, in order.
     ///   - headers: sent with the message.
     /// - Throws: ``SignalRError``: ``SignalRError/Code/invocationFailed`` with the hub's message,
     ///   ``SignalRError/Code/invalidResult`` if the result is of another type, and the errors of a connection that is
-    ///   not open or is lost. When the task is cancelled, ``SignalRError/Code/cancelled`` at once, and the hub is told.
+    ///   not open or is lost. When the task is cancelled, ``SignalRError/Code/cancelled`` at once, and the call is
+    ///   cancelled at the hub.
     public nonisolated func invoke<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ method: String, _ arguments: repeat each Argument, streams: [ClientStream] = [],
         headers: [String: String] = [:], returning: Result.Type = Result.self

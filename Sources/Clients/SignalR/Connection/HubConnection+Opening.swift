@@ -83,7 +83,7 @@ extension HubConnection {
                     "the server redirected the connection from TLS to \(address.text) without it, which is refused")
             }
             if address.endpoint != maker.address.endpoint {
-                // The user gave token and headers to the first server alone.
+                // The token and the headers are meant for the first server only.
                 maker.headers = Self.ownHeaders
                 maker.token = nil
             }
@@ -178,8 +178,8 @@ extension HubConnection {
         try result.get()
     }
 
-    /// Looks whether a text is the address of a hub, as ``start()`` does, without connecting.
+    /// Checks whether a text is the address of a hub, as ``start()`` does, without connecting.
     ///
-    /// - Throws: ``SignalRError/Code/invalidURL`` with what an address looks like.
+    /// - Throws: ``SignalRError/Code/invalidURL`` with the form of a valid address.
     package static func check(url: String) throws(SignalRError) { _ = try HubAddress(url) }
 }

@@ -95,7 +95,7 @@ extension HubConnection {
         lost(session, error)
     }
 
-    /// The connection broke. A stateful connection is resumed; any other is over.
+    /// Handles a broken connection: a stateful one is resumed, any other ends.
     func lost(_ session: HubSession, _ error: SignalRError?) {
         guard !session.isEnded, session === self.session else { return }
         if phase == .connecting || phase == .reconnecting {
@@ -110,14 +110,14 @@ extension HubConnection {
         }
     }
 
-    /// The session is over: reconnects, or closes the connection.
+    /// Ends the session, then reconnects or closes the connection.
     func over(_ session: HubSession, _ error: SignalRError?, mayReconnect: Bool) {
         guard !session.isEnded, session === self.session else { return }
         let wasOpen = session.isOpen
         session.isOpen = false
         session.fail(error ?? SignalRError(.connectionLost, "the server closed the connection"))
         session.end()
-        // The task that stops the connection goes on.
+        // If the connection is being stopped, the stopping task does the rest.
         guard wasOpen, phase == .connected else { return }
         self.session = nil
         if mayReconnect, policy != nil {

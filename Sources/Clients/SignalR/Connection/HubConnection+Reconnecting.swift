@@ -96,7 +96,7 @@ extension HubConnection {
             mayReconnect: true)
     }
 
-    /// Acknowledges what was received, a little later and thus for many messages at once.
+    /// Acknowledges received messages one second later, so that many share one acknowledgement.
     func scheduleAcknowledgement(_ session: HubSession) {
         guard session.acknowledging == nil else { return }
         session.acknowledging = eventLoop.assumeIsolated().scheduleTask(in: .seconds(1)) { [self] in

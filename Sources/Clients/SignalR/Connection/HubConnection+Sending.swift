@@ -1,7 +1,7 @@
 import NIOCore
 
 extension HubConnection {
-    /// The session that carries calls, as soon as it accepts another message.
+    /// Returns the session as soon as it accepts another message.
     func writableSession() async throws(SignalRError) -> HubSession {
         while phase == .connected, let session {
             if session.isWritable { return session }
@@ -27,7 +27,8 @@ extension HubConnection {
         return bytes
     }
 
-    /// Sends a message, or keeps it until a broken stateful connection is resumed, and returns its bytes on the wire.
+    /// Sends a message, or keeps it until a broken stateful connection is resumed. Returns its size on the wire, in
+    /// bytes.
     @discardableResult
     func transmit(_ message: HubMessage, _ session: HubSession) -> Int {
         guard session.isOpen else { return 0 }

@@ -13,8 +13,7 @@ import Support
 /// try await connection.invoke("Send", "Ada", "Hello")
 /// ```
 ///
-/// All its work is done on one event loop. An open connection stays open until ``stop()``, even when nothing refers to
-/// it.
+/// It works on one event loop. An open connection stays open until ``stop()``, even when nothing refers to it.
 public actor HubConnection {
     /// State that can be read from any thread.
     struct Status {
@@ -86,10 +85,10 @@ public actor HubConnection {
     /// The transport of the connection while it is open.
     public nonisolated var transport: TransportKind? { status.withLock { $0.transport } }
 
-    /// What happens to the connection from now on. Any number of streams can be asked for.
+    /// The connection's events from now on. Each access returns a stream of its own.
     public nonisolated var events: AsyncStream<ConnectionEvent> { lifecycle.makeEventStream() }
 
-    /// Calls `handler` with everything that happens to the connection, on its event loop. It must not block.
+    /// Calls `handler` with every event of the connection, on its event loop. It must not block.
     @discardableResult
     public nonisolated func onEvent(_ handler: @escaping @Sendable (ConnectionEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(lifecycle.addEventHandler(handler))
@@ -163,7 +162,7 @@ public actor HubConnection {
 
     /// Closes the connection, which can then be started again. Pending calls fail with ``SignalRError/Code/stopped``.
     ///
-    /// Returns when the connection is closed, also in a cancelled task. A server that does not answer is given 2 s.
+    /// Returns when the connection is closed, also in a cancelled task. It waits at most 2 s for the server's answer.
     public func stop() async {
         switch phase {
         case .disconnected:
@@ -194,7 +193,7 @@ public actor HubConnection {
             transport.send(encoded(.close(error: nil, allowReconnect: false)))
             let closed = Outcome<Void>()
             transport.close().whenComplete { _ in closed.resolve(()) }
-            // Each transport limits its own closing; this is for one that cannot.
+            // Each transport limits its own closing. This limit is for one that hangs.
             await uncancelled { [eventLoop] in
                 _ = await closed.value(within: HubSession.closeTimeout, on: eventLoop) {}
             }

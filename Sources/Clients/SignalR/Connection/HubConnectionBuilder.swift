@@ -14,18 +14,18 @@ public struct HubConnectionBuilder: Sendable {
     private var options = HubConnectionOptions()
     private var logger = Logger(label: "SignalR", factory: { _ in SwiftLogNoOpLogHandler() })
 
-    /// A connection to the hub at an address that begins with `http`, `https`, `ws` or `wss`.
+    /// Creates a builder for the hub at an address that begins with `http`, `https`, `ws` or `wss`.
     ///
     /// An invalid address is reported by ``HubConnection/start()``.
     public init(url: String) { self.url = url }
 
-    /// Tries again when the connection is lost: at once, then after 2, 10 and 30 s.
+    /// Reconnects when the connection is lost: at once, then after 2, 10 and 30 s.
     public func withAutoReconnect() -> Self { withAutoReconnect(.standard) }
 
-    /// Tries again after these delays when the connection is lost, and then gives up.
+    /// Reconnects after these delays when the connection is lost, and then gives up.
     public func withAutoReconnect(delays: [Duration]) -> Self { withAutoReconnect(ListedDelays(delays)) }
 
-    /// Tries again when the connection is lost, as a policy says, such as `.exponential()`.
+    /// Reconnects when the connection is lost, according to a policy such as `.exponential()`.
     public func withAutoReconnect(_ policy: some ReconnectionPolicy) -> Self { changed { $0.policy = policy } }
 
     /// Uses another hub protocol than JSON.
@@ -64,7 +64,7 @@ public struct HubConnectionBuilder: Sendable {
         changed { $0.options.accessTokenProvider = provider }
     }
 
-    /// Trusts these certificates in addition to the system's, such as that of a hub with a self-signed one.
+    /// Trusts these certificates in addition to the system's, for example the self-signed certificate of a hub.
     ///
     /// - Parameter pem: the content of a file with one or more certificates in PEM form.
     /// - Throws: ``SignalRError/Code/invalidOptions`` if there is no certificate in it.
@@ -80,7 +80,7 @@ public struct HubConnectionBuilder: Sendable {
     /// Logs to `logger`.
     public func withLogging(_ logger: Logger) -> Self { changed { $0.logger = logger } }
 
-    /// Logs what has at least this level to standard error, under the label `SignalR`.
+    /// Logs messages of at least this level to standard error, under the label `SignalR`.
     public func withLogging(minimum level: Logger.Level) -> Self {
         var logger = Logger(label: "SignalR", factory: { StreamLogHandler.standardError(label: $0) })
         logger.logLevel = level
@@ -90,7 +90,7 @@ public struct HubConnectionBuilder: Sendable {
     /// Changes any of the options.
     public func withOptions(_ change: (inout HubConnectionOptions) -> Void) -> Self { changed { change(&$0.options) } }
 
-    /// The connection, not started.
+    /// Returns the connection, which is not started.
     public func build() -> HubConnection {
         HubConnection(url: url, codec: hubProtocol.codec, policy: policy, options: options, logger: logger)
     }

@@ -6,7 +6,7 @@ import Support
 /// `@unchecked Sendable` because it belongs to one ``HubConnection``, and only that actor uses it: Swift 6.2 does not see that
 /// a session which the actor's own methods return to each other never leaves it.
 final class HubSession: @unchecked Sendable {
-    /// The longest that closing may take: sending what is queued, and the transport's own close handshake.
+    /// The maximum time for closing: sending the queued messages, and the transport's own close handshake.
     static var closeTimeout: TimeAmount { .seconds(5) }
 
     enum Pending {
@@ -24,22 +24,22 @@ final class HubSession: @unchecked Sendable {
 
     /// `nil` while a broken connection is being resumed.
     var transport: (any HubTransport)?
-    /// How many transports it has had. Late events of an earlier one are ignored.
+    /// The number of transports so far. Late events of an earlier one are ignored.
     var transports = 0
     let handshake = Outcome<Result<Void, SignalRError>>()
     var isHandshakeDone = false
     var isOpen = false
     var isEnded = false
-    /// The transport ended, with this error, between the handshake and the opening: messages received before that are
+    /// The error if the transport ended between the handshake and the opening. Messages received before that are
     /// handled first.
     var earlyLoss: SignalRError??
 
     private var lastID: UInt64 = 0
     var pending: [String: Pending] = [:]
-    /// Streams to the hub, by stream id, each with the invocation that it belongs to if the hub answers that.
+    /// Streams to the hub, by stream id, each with its invocation if the hub answers it.
     var uploads: [String: (invocation: String?, task: Task<Void, Never>)] = [:]
     var answers = Answers()
-    /// Bytes of answers that the hub asked for and that are not yet sent, as far as is known.
+    /// The estimated bytes of unsent answers to the hub's calls.
     private var unsentAnswers = 0
     private var senders: [Outcome<Void>] = []
 
@@ -67,7 +67,7 @@ final class HubSession: @unchecked Sendable {
 
     // MARK: - Sending
 
-    /// Whether senders may go on: the transport is writable, and there is room for more unacknowledged messages.
+    /// Whether senders may continue: the transport is writable, and there is room for more unacknowledged messages.
     var isWritable: Bool { (transport?.isWritable ?? true) && log?.isFull != true }
 
     /// - Returns: `false` if the task was cancelled.
@@ -94,8 +94,8 @@ final class HubSession: @unchecked Sendable {
     /// Bytes of memory that an answer takes besides its own.
     private static var answerOverhead: Int { 256 }
 
-    /// Counts an answer that the hub asked for. Only these stop reading, and only many of them: a hub may well send
-    /// much before it reads what the program sent of its own accord.
+    /// Counts an answer to a call of the hub. Only answers stop reading, and only many of them: a hub may send much
+    /// before it reads messages that the program sent by itself.
     func noteAnswer(_ byteCount: Int) {
         guard let transport else { return }
         guard !transport.isWritable else {
@@ -106,7 +106,7 @@ final class HubSession: @unchecked Sendable {
         if unsentAnswers > Self.maximumUnsentAnswers { transport.isReading = false }
     }
 
-    /// Whether so many answers are unacknowledged that the connection must be given up.
+    /// Whether too many answers are unacknowledged, so that the connection must end.
     var isLogOverfull: Bool { log.map { $0.isOver(by: Self.maximumUnsentAnswers) } ?? false }
 
     // MARK: - Ending
@@ -126,7 +126,7 @@ final class HubSession: @unchecked Sendable {
         releaseSenders()
     }
 
-    /// Ends the transport and everything that depends on it, without telling the server.
+    /// Ends the transport and everything that depends on it, without notifying the server.
     func end() {
         guard !isEnded else { return }
         isEnded = true

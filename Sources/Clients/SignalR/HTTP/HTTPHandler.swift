@@ -7,7 +7,7 @@ final class HTTPHandler: ChannelDuplexHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
 
-    /// The limit of a collected body, which is the answer to a negotiation or is ignored.
+    /// The maximum size of a collected body, in bytes. The body is the answer to a negotiation or is ignored.
     static var maximumBody: Int { 1 << 20 }
 
     private var context: ChannelHandlerContext?

@@ -34,7 +34,7 @@ struct RequestMaker: Sendable {
         return HTTPRequest(method: method, address: address, headers: headers, body: body)
     }
 
-    /// The headers with a token. Waiting for the token ends when the time is over or the task is cancelled.
+    /// Returns the headers with a token. Waiting for the token ends after `timeout` or when the task is cancelled.
     func authorizedHeaders(isolation: isolated (any Actor)? = #isolation) async throws(SignalRError) -> HTTPHeaders {
         guard let token else { return headers }
         let outcome = Outcome<Result<String?, SignalRError>>()
@@ -79,7 +79,8 @@ struct HTTPReply: Sendable {
     }
 }
 
-/// What an HTTP header may contain (RFC 9110, 5.1 and 5.5). Anything else could start another header or end them.
+/// The characters allowed in an HTTP header (RFC 9110, 5.1 and 5.5). Others could start another header or end the
+/// headers.
 extension String {
     package var isHeaderName: Bool {
         !isEmpty && allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) || "!#$%&'*+-.^_`|~".contains($0) }

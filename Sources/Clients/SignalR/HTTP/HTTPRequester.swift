@@ -24,7 +24,7 @@ final class HTTPRequester {
     /// Sends a request; the previous one must have ended.
     ///
     /// - Parameters:
-    ///   - timeout: the longest that the whole answer may take, or its head if there is an `onHead`.
+    ///   - timeout: the maximum time for the whole answer, or for its head if there is an `onHead`.
     ///   - onHead: called when a successful answer begins.
     ///   - onBody: receives the body of a successful answer as it arrives.
     func perform(

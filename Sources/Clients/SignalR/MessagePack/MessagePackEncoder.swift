@@ -6,13 +6,13 @@ import FoundationEssentials
 import Foundation
 #endif
 
-/// A value while it is being encoded as MessagePack: how many values it contains is only known at the end.
+/// A value while it is encoded as MessagePack. The number of values that it contains is only known at the end.
 ///
 /// Structures are maps keyed by name, `Data` and `[UInt8]` are binary, `Date` is a timestamp.
 final class MessagePackNode: Encoder, SingleValueEncodingContainer {
     private enum Kind { case nothing, scalar, array, map }
 
-    /// The deepest nesting that is written and read.
+    /// The maximum depth of nesting, for writing and reading.
     static var maximumDepth: Int { 64 }
 
     let codingPath: [any CodingKey]

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// The header of a MessagePack value: the whole value if it has no body, otherwise what its body is.
+/// The header of a MessagePack value: the whole value if it has no body, otherwise the kind and size of its body.
 ///
 /// See the MessagePack specification, "Formats".
 package enum MessagePackItem: Equatable {

@@ -15,7 +15,8 @@ struct Negotiation: Decodable, Sendable {
     }
 
     private let error: String?
-    /// Negotiate there instead, with this token if there is one; Azure SignalR Service does this.
+    /// The address to negotiate with instead, with this token if there is one. Azure SignalR Service redirects this
+    /// way.
     let url: String?
     let accessToken: String?
     private let negotiateVersion: Int?

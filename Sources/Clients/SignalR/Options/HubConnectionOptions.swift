@@ -10,7 +10,8 @@ public typealias AccessTokenProvider = @Sendable () async throws -> String?
 public struct HubConnectionOptions: Sendable {
     /// Headers that are sent with every request, including the one that opens a WebSocket.
     public var headers: [String: String] = [:]
-    /// Called before each request and connection, for at most ``handshakeTimeout``. Without it no token is sent.
+    /// Returns the access token, before each request and connection and within ``handshakeTimeout``. With `nil`, no
+    /// token is sent.
     public var accessTokenProvider: AccessTokenProvider?
     /// The transports that may be used. They are tried in the order WebSockets, server-sent events, long polling.
     public var transports: Set<TransportKind> = Set(TransportKind.allCases)
@@ -18,7 +19,8 @@ public struct HubConnectionOptions: Sendable {
     public var skipsNegotiation = false
     /// Whether a broken connection is resumed without losing a message, where the server supports it. WebSockets only.
     public var usesStatefulReconnect = false
-    /// Bytes of sent messages that are kept until the server acknowledges them. When so many are kept, senders wait.
+    /// Bytes of sent messages that are kept until the server acknowledges them. When this limit is reached, senders
+    /// wait.
     public var statefulReconnectBufferSize = 100_000
 
     /// A ping is sent when nothing was sent to the server for this long.
@@ -26,12 +28,12 @@ public struct HubConnectionOptions: Sendable {
     /// The connection counts as lost when nothing was received from the server for this long. It should be at least
     /// twice the server's keep-alive interval, which is 15 s by default.
     public var serverTimeout: Duration = .seconds(30)
-    /// The longest that each step of opening may take: connecting, each answer, the hub handshake.
+    /// The maximum time for each step of opening: connecting, each answer, the hub handshake.
     public var handshakeTimeout: Duration = .seconds(15)
 
-    /// Bytes of the largest message accepted from the server.
+    /// The maximum size of a message from the server, in bytes.
     public var maximumMessageSize = 16 << 20
-    /// Bytes of messages that may wait for their handlers, and of items that may be buffered in each stream. A stream
+    /// The maximum of bytes in messages that wait for their handlers, and in items buffered in each stream. A stream
     /// that exceeds it ends with ``SignalRError/Code/bufferOverflow``, and so does the connection if handlers do not
     /// keep up.
     public var maximumUndeliveredSize = 64 << 20
@@ -48,6 +50,7 @@ public struct HubConnectionOptions: Sendable {
     /// Waits before an attempt to reconnect, for tests that do not.
     var pause: @Sendable (Duration, any EventLoop) async -> Void = { await Delay.wait($0, on: $1) }
 
+    /// Creates options with the defaults.
     public init() {}
 }
 

@@ -15,17 +15,17 @@ package struct FrameReader {
 
     package mutating func append(_ bytes: ByteBuffer) {
         guard pending.readableBytes > 0 else { return pending = bytes }
-        // The beginning of a message is moved to the front once, and what follows is added to it.
+        // Moves the beginning of a message to the front once, then appends the following bytes to it.
         if pending.readerIndex > 0 { pending.discardReadBytes() }
         pending.writeImmutableBuffer(bytes)
     }
 
-    /// The next message without its framing; `nil` until it is complete.
+    /// Returns the next message without its framing; `nil` until it is complete.
     package mutating func next() throws(SignalRError) -> ByteBuffer? {
         isBinary ? try nextBinary() : try nextText(maximum: maximum)
     }
 
-    /// The next text up to a record separator, also before binary messages; `nil` until it is complete.
+    /// Returns the next text up to a record separator, also before binary messages; `nil` until it is complete.
     package mutating func nextText(maximum: Int) throws(SignalRError) -> ByteBuffer? {
         let view = pending.readableBytesView
         let end = view.dropFirst(searched).firstIndex(of: JSONCodec.recordSeparator)

@@ -3,10 +3,10 @@ import NIOCore
 /// A message of the hub protocol after the handshake, in either direction.
 ///
 /// Arguments, items and results stay encoded: only their users know their types. The hub's headers are read for calls
-/// alone.
+/// only.
 enum HubMessage: Sendable, Equatable {
-    /// Calls a method, which returns a stream or not; without an id, no answer is wanted. `arguments` is an encoded
-    /// array.
+    /// Calls a method, which may return a stream. Without an id, the caller expects no answer. `arguments` is an
+    /// encoded array.
     case invocation(
         id: String?, target: String, arguments: ByteBuffer, streams: [String], headers: [String: String],
         isStream: Bool = false)
@@ -50,7 +50,7 @@ enum HubHandshake {
     /// Consumes the server's response if it is complete, and leaves the messages that follow it.
     static func readResponse(_ frames: inout FrameReader) throws(SignalRError) -> Bool {
         guard let response = try frames.nextText(maximum: .max) else {
-            // Real ones have a few bytes.
+            // A real response has a few bytes.
             guard frames.pending.readableBytes <= 64 * 1024 else { throw .violation("a handshake without an end") }
             return false
         }

@@ -4,23 +4,31 @@ public import FoundationEssentials
 public import Foundation
 #endif
 
-/// A value of any type, for what is only known at run time: arguments from a command line, results to display.
+/// A value whose type is only known at run time: an argument from a command line, a result to display.
 public enum HubValue: Sendable, Hashable, Codable {
+    /// No value.
     case null
+    /// A Boolean value.
     case bool(Bool)
+    /// An integer in the range of `Int64`.
     case integer(Int64)
     /// An integer beyond the range of `integer`.
     case unsigned(UInt64)
+    /// A floating-point number.
     case double(Double)
     /// A whole number beyond the ranges of `integer` and `unsigned`, with up to 38 digits. JSON only: MessagePack
     /// writes it as a `double`.
     case decimal(Decimal)
+    /// A text.
     case string(String)
     /// MessagePack only; JSON writes it as a base64 string.
     case data(Data)
+    /// A list of values.
     case array([HubValue])
+    /// Values by name.
     case object([String: HubValue])
 
+    /// Decodes a value of any type.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         func decoded<Value: Decodable>(_ make: (Value) -> HubValue) -> HubValue? {
@@ -46,6 +54,7 @@ public enum HubValue: Sendable, Hashable, Codable {
         }
     }
 
+    /// Encodes the value as its own type.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {

@@ -161,7 +161,7 @@ struct JSONCodec: HubCodec {
 }
 
 extension ByteBuffer {
-    /// Reads JSON from the reader index on, which moves behind what was read; `nil` if nothing is found.
+    /// Reads JSON at the reader index and moves the index past it; `nil` if `body` finds nothing.
     mutating func scan<Found>(_ body: (inout JSONReader) -> Found?) -> Found? {
         readWithUnsafeReadableBytes { bytes in
             var reader = JSONReader(bytes)
@@ -185,7 +185,7 @@ extension ByteBuffer {
         return readableBytes > maximum ? text + "…" : text
     }
 
-    /// Appends a member of an object, behind others.
+    /// Appends a member to an object that has others already.
     fileprivate mutating func writeJSONMember(_ name: String, _ text: String) {
         writeString(",\"\(name)\":")
         writeJSONString(text)

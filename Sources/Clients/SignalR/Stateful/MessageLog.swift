@@ -3,10 +3,10 @@ import NIOCore
 
 /// The numbered messages of a connection that can be resumed.
 ///
-/// Both ends number the messages that they send, implicitly and from 1 on, but only those that
-/// ``HubMessage/isCounted``. They keep them until the other end acknowledges them, and send them again after a break,
-/// preceded by a `Sequence` with the number of the first. This was seen with ASP.NET Core 10; the specification says
-/// that it is the number of the next.
+/// Each peer numbers the messages that it sends, implicitly and from 1, but only messages that are
+/// ``HubMessage/isCounted``. It keeps them until the other peer acknowledges them. After a break it sends a `Sequence`
+/// with the number of the first kept message, and then these messages again. ASP.NET Core 10 does this; the
+/// specification demands the number of the next message instead.
 struct MessageLog {
     private let limit: Int
     /// The messages to send again after a break.
@@ -31,7 +31,7 @@ struct MessageLog {
         size += bytes.readableBytes
     }
 
-    /// The other end has received all messages up to this number.
+    /// Drops all messages up to this number, which the peer has received.
     mutating func acknowledge(_ number: Int64) {
         while firstKept <= number, let bytes = kept.popFirst() {
             size -= bytes.readableBytes
@@ -39,8 +39,8 @@ struct MessageLog {
         }
     }
 
-    /// - Returns: whether it is new. After a break, messages that arrive before the other end's `Sequence` are sent
-    ///   again after it.
+    /// - Returns: whether the message is new. After a break, a message that arrives before the peer's `Sequence` does
+    ///   not count, because the peer sends it again.
     mutating func admit(_ message: HubMessage) -> Bool {
         guard message.isCounted else { return true }
         guard !awaitsSequence else { return false }
@@ -52,7 +52,7 @@ struct MessageLog {
 
     mutating func breakOff() { awaitsSequence = true }
 
-    /// The other end continues with this number.
+    /// Continues with the message of this number, which the peer sends next.
     mutating func goOn(at number: Int64) throws(SignalRError) {
         guard (1...received + 1).contains(number) else {
             throw .violation("it continues with message \(number), but \(received) were received")

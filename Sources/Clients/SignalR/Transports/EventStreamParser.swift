@@ -9,7 +9,7 @@ struct EventStreamParser {
     private var data: ByteBuffer?
     private var sawCarriageReturn = false
 
-    /// - Parameter maximumEvent: bytes of the largest event.
+    /// - Parameter maximumEvent: the maximum size of an event, in bytes.
     init(maximumEvent: Int) { self.maximumEvent = maximumEvent }
 
     /// Parses received bytes and calls back with each event's data.
@@ -36,7 +36,7 @@ struct EventStreamParser {
     }
 
     private mutating func endLine(_ event: (ByteBuffer) -> Void) {
-        // Not kept: it would be as large as the longest line so far.
+        // Not reused: the buffer would stay as large as the longest line so far.
         defer { line = ByteBuffer() }
         guard line.readableBytes > 0 else {
             if let data = data.take() { event(data) }

@@ -3,17 +3,18 @@ import NIOCore
 import NIOHTTP1
 import Support
 
-/// Carries a hub connection over HTTP requests: POSTs to the server, and from it either server-sent events or long
-/// polling, which is GETs that the server answers when it has something to send. On its event loop only.
+/// Carries a hub connection over HTTP requests. It sends with POSTs. It receives server-sent events, or polls with GETs
+/// that the server answers when it has something to send. Used on its event loop only.
 final class HTTPTransport: HubTransport {
-    /// A server answers a poll with nothing after some time; ASP.NET Core after 90 s.
+    /// The maximum time for a poll. A server answers an idle poll earlier: ASP.NET Core after 90 s.
     private static var pollTimeout: TimeAmount { .seconds(120) }
     /// ASP.NET Core answers the first poll at once and accepts messages from then on. Other servers hold it until they
-    /// have a first message, which is their answer to ours: so after this time ours is sent.
+    /// have a first message, which is their answer to the handshake. The transport counts as open after this time, so
+    /// that the handshake is sent.
     private static var firstPoll: TimeAmount { .milliseconds(300) }
-    /// A server that holds polls does so for longer.
+    /// A server that holds polls holds them for at least this time.
     private static var shortPoll: TimeAmount { .seconds(1) }
-    /// The pauses of a server that answers polls at once with nothing, from its second such answer in a row.
+    /// The pauses between polls if the server answers them at once with nothing, from the second such answer in a row.
     private static let pauses = BackOff(first: .milliseconds(250), maximum: .seconds(5))
     /// After this many such answers in a row the connection ends: about a minute.
     private static var maximumIdleAnswers: Int { 16 }
@@ -36,7 +37,7 @@ final class HTTPTransport: HubTransport {
     /// How many polls in a row were answered at once with nothing.
     private var idleAnswers = 0
 
-    /// Bytes for the next POST, which were sent while one was under way.
+    /// Bytes for the next POST, queued while another is running.
     private var queue = ByteBuffer()
     private var underway = 0
     private var isPosting = false
@@ -74,7 +75,7 @@ final class HTTPTransport: HubTransport {
         set { requester.isReading = newValue }
     }
 
-    /// Closes the transport when everything is sent. The server of a long poll is told with a DELETE.
+    /// Closes the transport when everything is sent. With long polling, a DELETE notifies the server.
     func close() -> EventLoopFuture<Void> {
         guard !isOver else { return dialer.eventLoop.makeSucceededVoidFuture() }
         let promise = drained ?? dialer.eventLoop.makePromise()
@@ -148,14 +149,14 @@ final class HTTPTransport: HubTransport {
         }
     }
 
-    /// Polls again, later and later if the server answers polls at once with nothing.
+    /// Polls again, after growing pauses if the server answers polls at once with nothing.
     private func pollAgain(after time: TimeAmount) {
         idleAnswers = pollHasContent || time >= Self.shortPoll ? 0 : idleAnswers + 1
         guard idleAnswers <= Self.maximumIdleAnswers else {
             let what = "the server answered \(idleAnswers) polls in a row at once with nothing: it has to hold them"
             return end(SignalRError(.protocolViolation, what))
         }
-        // ASP.NET Core's first answer.
+        // The first such answer is normal: ASP.NET Core sends it.
         guard idleAnswers > 1 else { return get() }
         let pause = Self.pauses.delay(before: idleAnswers - 1)
         let eventLoop = dialer.eventLoop

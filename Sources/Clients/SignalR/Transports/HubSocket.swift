@@ -3,19 +3,19 @@ import NIOCore
 import NIOHTTP1
 
 /// A bare WebSocket to a hub with binary messages, for callers that implement the hub protocol themselves: no
-/// negotiation, no handshake, no pings. On its event loop only.
+/// negotiation, no handshake, no pings. Used on its event loop only.
 package final class HubSocket {
     private static var timeout: TimeAmount { .seconds(15) }
     private static var maximumFrame: Int { 1 << 20 }
 
     private let closed: (SignalRError?) -> Void
     private var transport: WebSocketTransport?
-    /// Whether the end was reported, or is not to be reported.
+    /// Whether the end was reported or must not be reported.
     private var isOver = false
 
-    /// Opens a WebSocket. `received` is called with the bytes as they arrive, split arbitrarily; `closed` once when it has
-    /// ended or could not be opened, unless ``close()`` was called, and without an error if the server closed it in an
-    /// orderly way.
+    /// Opens a WebSocket. `received` is called with the bytes as they arrive, split arbitrarily. `closed` is called
+    /// once, when the WebSocket has ended or could not be opened, without an error if the server closed it in an
+    /// orderly way. It is not called after ``close()``.
     ///
     /// - Throws: ``SignalRError/Code/invalidURL``.
     package init(

@@ -1,10 +1,10 @@
 import NIOCore
 
-/// Transports bytes to and from a hub. On its event loop only.
+/// Transports bytes to and from a hub. Used on its event loop only.
 ///
 /// Messages have their own framing, so a transport may split and join bytes arbitrarily.
 protocol HubTransport: AnyObject {
-    /// Whether little is queued for sending. More can be sent all the same and is queued.
+    /// Whether the queue is below its high watermark. Above it, bytes can still be sent and are queued.
     var isWritable: Bool { get }
     /// Whether the server has confirmed the transport; long polling counts as open before that.
     var isAccepted: Bool { get }
@@ -20,7 +20,7 @@ protocol HubTransport: AnyObject {
     func abort()
 }
 
-/// What a transport reports to its owner, on the event loop. Nothing follows after `closed`.
+/// The events that a transport reports to its owner, on the event loop. No event follows `closed`.
 struct TransportEvents {
     let received: (ByteBuffer) -> Void
     /// Without an error if the server closed the connection in an orderly way.

@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOWebSocket
 import Support
 
-/// Carries a hub connection over a WebSocket (RFC 6455). On its event loop only.
+/// Carries a hub connection over a WebSocket (RFC 6455). Used on its event loop only.
 ///
 /// Hub messages have their own framing, so fragments are delivered as they arrive. Text is accepted in binary frames
 /// too, since some servers send JSON that way.
@@ -145,7 +145,8 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         }
     }
 
-    /// A peer that sends pings without reading the answers could otherwise fill the memory with them.
+    /// Answers a ping, or keeps only the newest one while the channel is not writable. A peer that sends pings without
+    /// reading the answers could otherwise fill the memory.
     private func receivePing(_ data: ByteBuffer, _ context: ChannelHandlerContext) {
         guard !isClosing else { return }
         if context.channel.isWritable {
@@ -177,7 +178,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
             sendClose(code, context)
         }
         context.close(promise: nil)
-        // The owner is told at once, even if the socket takes long to close.
+        // Notifies the owner at once, even if the socket takes long to close.
         end()
     }
 

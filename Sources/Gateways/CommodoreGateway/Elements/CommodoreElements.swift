@@ -7,27 +7,29 @@ public import struct FoundationEssentials.Data
 public import struct Foundation.Data
 #endif
 
-/// The elements of a Commodore behind a gateway, for a program that says no catalogue of its own.
+/// The elements of a Commodore behind a gateway, for a program that declares no catalogue of its own.
 ///
-/// A client sends those that can be written to the machine; the machine tells those that can be read. What is only
-/// `latest` counts by its newest value, so that a slider moved by hand never waits behind itself.
+/// Clients send writable elements to the machine, and the machine sends readable ones. Only the newest value of a
+/// `latest` element is sent, so that a slider moved by hand never waits behind its own old values.
 public enum CommodoreElements {
     // MARK: Screen
 
     private static let colours = ElementChoices(Colour.allCases.map { ($0.rawValue, $0.name) })
 
+    /// The colour of the screen's border.
     public static let border = Element<UInt8>(1, "border", range: 0...15, choices: colours, latest: true)
+    /// The colour of the screen's background.
     public static let background = Element<UInt8>(2, "background", range: 0...15, choices: colours, latest: true)
     /// Text to print on the screen.
     public static let print = Element<String>(3, "print", access: .write)
-    /// A line that was typed.
+    /// A line that the user has typed.
     public static let line = Element<String>(4, "line", access: .read)
 
     // MARK: Joysticks
 
     /// The joystick in port 1: bit 0 up, 1 down, 2 left, 3 right, 4 fire; 1 is pressed.
     public static let joystick1 = Element<UInt8>(5, "joystick1", range: 0...31, access: .read, latest: true)
-    /// The joystick in port 2, likewise.
+    /// The joystick in port 2, with the same bits.
     public static let joystick2 = Element<UInt8>(6, "joystick2", range: 0...31, access: .read, latest: true)
 
     /// Both joysticks of a virtual machine, which clients can move.
@@ -41,20 +43,20 @@ public enum CommodoreElements {
     public static let frequencies = (0..<3).map {
         Element<UInt16>(7 + $0, "frequency\($0 + 1)", unit: "Hz", range: 0...3848, latest: true)
     }
-    /// The shape of each voice.
+    /// The waveform of each voice.
     public static let waveforms = (0..<3).map {
         Element<UInt8>(
             10 + $0, "waveform\($0 + 1)", range: 0...4,
             choices: [0: "off", 1: "triangle", 2: "sawtooth", 3: "pulse", 4: "noise"], latest: true)
     }
-    /// The loudness of each voice: the level at which its envelope stays.
+    /// The volume of each voice: the sustain level of its envelope.
     public static let volumes = (0..<3).map { Element<UInt8>(13 + $0, "volume\($0 + 1)", range: 0...15, latest: true) }
 
     // MARK: Sprite
 
-    /// Where the sprite is, from the left.
+    /// The sprite's position from the left.
     public static let spriteX = Element<UInt16>(16, "spriteX", unit: "pixels", range: 0...511, latest: true)
-    /// Where the sprite is, from the top.
+    /// The sprite's position from the top.
     public static let spriteY = Element<UInt8>(17, "spriteY", unit: "pixels", range: 0...255, latest: true)
 
     // MARK: Clock and memory
@@ -64,35 +66,35 @@ public enum CommodoreElements {
         18, "jiffies", unit: "1/60 s", range: 0...0xFFFFFF, access: .read, latest: true)
     /// Bytes to write: the address (2 bytes, the low one first), then the bytes.
     public static let memoryWrite = Element<Data>(19, "memoryWrite", access: .write)
-    /// Bytes to read: the address (2 bytes, the low one first) and how many, 1 to 248.
+    /// Bytes to read: the address (2 bytes, the low one first) and the count, 1 to 248.
     public static let memoryRead = Element<Data>(20, "memoryRead", access: .write)
-    /// What was read: the address, then the bytes.
+    /// Bytes that were read: the address, then the bytes.
     public static let memory = Element<Data>(21, "memory", access: .read)
 
     // MARK: The gateway's own
 
-    /// Whether the line to the machine is there: plugged in, the emulator connected.
+    /// Whether the machine is connected: the line is plugged in, or the emulator has connected.
     public static let present = Element<Bool>(30, "present", access: .read)
     /// The connected program's name, such as `chat`; empty while no program is connected.
     public static let program = Element<String>(31, "program", access: .read)
-    /// Bytes that wait to go to the machine.
+    /// Bytes that wait to be sent to the machine.
     public static let queued = Element<UInt32>(32, "queued", unit: "bytes", access: .read, latest: true)
-    /// How long the last record waited and went, from its value's arrival until its last byte was handed to the line.
+    /// The delay of the last record, from its value's arrival until its last byte was handed to the line.
     public static let delay = Element<UInt32>(33, "delay", unit: "ms", access: .read, latest: true)
     /// Records sent to the machine.
     public static let recordsSent = Element<UInt32>(34, "recordsSent", access: .read, latest: true)
     /// Commands that the machine sent.
     public static let commandsReceived = Element<UInt32>(35, "commandsReceived", access: .read, latest: true)
-    /// Values that newer ones replaced before they went.
+    /// Values that newer ones replaced before they were sent.
     public static let replaced = Element<UInt32>(36, "replaced", access: .read, latest: true)
-    /// Values that did not go: no program took them, or it left before.
+    /// Values that were not sent: no program accepted them, or it disconnected before.
     public static let unsent = Element<UInt32>(37, "unsent", access: .read, latest: true)
     /// Bytes from the machine that belonged to no command.
     public static let skipped = Element<UInt32>(38, "skipped", unit: "bytes", access: .read, latest: true)
 
-    /// Who said something in the chat program.
+    /// The sender of the newest message in the chat program.
     public static let name = Element<String>(40, "name", access: .read)
-    /// What was said.
+    /// The text of the newest message in the chat program.
     public static let said = Element<String>(41, "said", access: .read)
     /// Text for the chat program to show, under the name of the client that sends it.
     public static let say = Element<String>(42, "say", access: .write)
@@ -104,11 +106,11 @@ public enum CommodoreElements {
 
     static let ownIdentifiers: ClosedRange<Int8> = 30...47
 
-    /// Whether the element is about the line rather than told by a program.
+    /// Whether the element is about the line, rather than sent by a program.
     static func isAboutLine(_ id: Int8) -> Bool { present.id...skipped.id ~= id }
 
     static func machine(allowsMemory: Bool) -> [any AnyElement] {
-        // In steps, which a slow compiler can type-check.
+        // In steps, because one large expression is slow to type-check.
         var elements: [any AnyElement] = [border, background, print, line, joystick1, joystick2]
         for voice: [any AnyElement] in [frequencies, waveforms, volumes] { elements += voice }
         elements += [spriteX, spriteY, jiffies] as [any AnyElement]
@@ -132,12 +134,12 @@ public enum CommodoreElements {
             ? catalogue(of: machine.map { movable($0.definition) }, own + ofVirtualMachine) : catalogue(of: machine)
     }
 
-    /// The element, or if it is a joystick, that of a virtual machine.
+    /// Returns the element, or for a joystick the one of a virtual machine.
     static func movable(_ element: ElementDefinition) -> ElementDefinition {
         virtualJoysticks.first { $0.id == element.id }?.definition ?? element
     }
 
-    /// The gateway's own elements behind those of a machine, which have other identifiers and names.
+    /// Returns the machine's elements followed by the gateway's own. Their identifiers and names differ.
     static func catalogue(of machine: [any AnyElement], _ own: [any AnyElement] = own) -> ElementCatalogue {
         do {
             return try ElementCatalogue(machine + own)

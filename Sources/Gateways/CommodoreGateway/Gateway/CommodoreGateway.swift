@@ -10,13 +10,13 @@ import Support
 /// let gateway = CommodoreGateway(line: .serial(path: "/dev/ttyUSB0"), displayName: "Den")
 /// try await gateway.run()
 /// ```
-/// The service stays while the machine is disconnected; the element ``CommodoreElements/present`` says whether it is
+/// The service stays while the machine is disconnected; the element ``CommodoreElements/present`` shows whether it is
 /// connected.
 public final class CommodoreGateway: Sendable {
     /// The service that represents the machine. Start it with ``run()``, or separately around ``openLine()``.
     ///
-    /// With a virtual machine the gateway uses `onConnectionRequest`, so that the first client's first picture is the
-    /// newest one. A program that sets its own may see an older picture first.
+    /// With a virtual machine the gateway sets `onConnectionRequest`, so that the first picture for the first client is
+    /// the newest one. If a program sets its own handler, the first picture may be stale.
     public let service: ElementalService
     private let line: GatewayLine
     private let configuration: GatewayConfiguration
@@ -34,7 +34,7 @@ public final class CommodoreGateway: Sendable {
     /// - Parameters:
     ///   - line: the line to the machine.
     ///   - service: the name of the service, by which clients find it.
-    ///   - displayName: the instance's name that people see; `nil` for the host's name.
+    ///   - displayName: the instance name, which users see; `nil` for the host's name.
     ///   - configuration: speed, pace, and what clients may do.
     public init(
         line: GatewayLine, service: String = "commodore", displayName: String? = nil,
@@ -71,10 +71,10 @@ public final class CommodoreGateway: Sendable {
         }
     }
 
-    /// While the line is open. On the event loop only.
+    /// Set while the line is open. Used on the event loop only.
     private var server: GatewayServer? { state.withLock { $0.server }?.value }
 
-    /// Calls `handler` with everything that happens to the gateway, on its event loop; it must not block.
+    /// Calls `handler` with every event of the gateway, on its event loop. It must not block.
     @discardableResult
     public func onEvent(_ handler: @escaping @Sendable (GatewayEvent) -> Void) -> HandlerRegistration {
         HandlerRegistration(events.addEventHandler(handler))

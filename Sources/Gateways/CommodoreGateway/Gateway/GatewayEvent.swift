@@ -8,7 +8,7 @@ public enum GatewayEvent: Sendable {
     case line(LineEvent)
     /// A program with this name is connected.
     case programConnected(String)
-    /// It is disconnected.
+    /// The program with this name is disconnected.
     case programDisconnected(String)
     /// The machine sent a value.
     case told(ElementDefinition, ElementValue)
@@ -17,7 +17,7 @@ public enum GatewayEvent: Sendable {
 }
 
 extension GatewayEvent: CustomStringConvertible {
-    /// A line for a log: `the program 'chat' is connected`. Names and reasons from elsewhere are escaped.
+    /// A line for a log: `the program 'chat' is connected`. Names and reasons from outside are escaped.
     public var description: String { text.printable }
 
     private var text: String {

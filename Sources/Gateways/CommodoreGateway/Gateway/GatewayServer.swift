@@ -73,7 +73,7 @@ final class GatewayServer {
             tell(.refused(element, device: device, reason: reason))
             service.refuse(element, from: device, ValueRefusal(reason))
         }
-        // A device that cannot receive it must not keep it from the others.
+        // A device that cannot receive the value must not keep it from the others, so an error is ignored.
         if reason == nil, element.access.contains(.read) { _ = try? service.send(value, to: element) }
         if modem.queue.items.pauses(device, before: before) { device.pause() }
         pump()
@@ -154,7 +154,7 @@ extension GatewayServer: ModemOwner {
         tell(isConnected ? .programConnected(program) : .programDisconnected(program))
     }
 
-    // The caller that gave the modem something to send flushes it.
+    // Sends at the end of this turn of the loop, unless the caller pumps before.
     func modemHasOutput() {
         let now = NIODeadline.now()
         if modem != nil, timerTime.map({ $0 > now }) ?? true { schedule(now) }

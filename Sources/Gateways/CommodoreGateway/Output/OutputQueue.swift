@@ -26,7 +26,7 @@ struct OutputQueue {
         var unsent: UInt32 = 0
     }
 
-    /// The limit of queued answers, in bytes: with more, the machine cannot have waited for any of them.
+    /// The maximum of queued answers, in bytes. With more, the machine cannot have waited for any of them.
     static let maximumAnswerByteCount = 1024
     static let maximumByteCount = 4 * 1024 * 1024
     /// The maximum bytes of a record with several values. A longer one would delay answers and newer values.

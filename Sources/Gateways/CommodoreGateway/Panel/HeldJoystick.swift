@@ -3,7 +3,7 @@ struct HeldJoystick<Client: Hashable> {
     /// The closed switches.
     private(set) var switches: UInt8 = 0
     private(set) var moves = 0
-    /// The switches that each client closed and nobody has opened since.
+    /// The switches that each client closed and that have stayed closed since.
     private var held: [Client: UInt8] = [:]
 
     mutating func set(_ value: UInt8, by client: Client) {
@@ -13,7 +13,7 @@ struct HeldJoystick<Client: Hashable> {
         moves += 1
     }
 
-    /// The joystick was found in this position.
+    /// Stores the position in which the joystick was found.
     mutating func note(_ value: UInt8) {
         switches = value
         held = held.mapValues { $0 & value }.filter { $0.value != 0 }

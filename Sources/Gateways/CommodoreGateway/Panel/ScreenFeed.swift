@@ -9,12 +9,12 @@ import struct FoundationEssentials.Data
 import struct Foundation.Data
 #endif
 
-/// Sends clients the virtual machine's picture whenever it has changed, as long as there are any. Used on the gateway's
-/// event loop only.
+/// Sends the virtual machine's picture to the connected clients whenever it has changed. Used on the gateway's event
+/// loop only.
 ///
-/// Pictures are rendered and compressed on a thread of their own. Only the first client's first one is not, because it has
-/// to be there before the client gets the current values; there is no other client then that would wait. It takes half a
-/// millisecond, and a picture of noise one.
+/// Pictures are rendered and compressed on another thread, except the first picture for the first client. That picture
+/// must be ready before the client receives the current values, and no other client has to wait for it. It takes half a
+/// millisecond, or one for a picture of noise.
 final class ScreenFeed {
     static let interval = TimeAmount.milliseconds(100)
 
@@ -45,7 +45,7 @@ final class ScreenFeed {
         }
     }
 
-    /// Brings the element up to date for the first client, which is about to connect.
+    /// Updates the element for the first client, which is about to connect.
     func refresh() {
         let now = NIODeadline.now()
         guard !isStopped, service.devices.isEmpty, now >= nextTime, let snapshot = machine.snapshot else { return }
@@ -72,7 +72,7 @@ final class ScreenFeed {
         }
     }
 
-    /// Renders a picture elsewhere, and sends it if it differs from the one shown.
+    /// Renders a picture on another thread, and sends it if it differs from the one shown.
     private func render() {
         nextTime = .now() + Self.interval
         guard !isRendering, !service.devices.isEmpty, let snapshot = machine.snapshot else { return }
@@ -94,7 +94,7 @@ final class ScreenFeed {
 
     private func show(_ picture: Picture, _ file: Data) {
         shown = picture
-        // A device that cannot receive it must not keep it from the others.
+        // A device that cannot receive the picture must not keep it from the others, so an error is ignored.
         _ = try? service.send(file, to: CommodoreElements.screen)
     }
 }

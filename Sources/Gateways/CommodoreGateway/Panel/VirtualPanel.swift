@@ -4,8 +4,9 @@ import VirtualCommodore
 
 /// The screen, keyboard and joysticks of a virtual machine as elements. Used on the gateway's event loop only.
 ///
-/// The value of a joystick's element is the state of the stick. Once a client has moved a stick, a program's report counts
-/// only if the stick is still so: reports take their time on the line, and a late one would undo what was just told.
+/// The value of a joystick's element is the state of the stick. Once a client has moved a stick, a program's report
+/// counts only if it is still the state of the stick. Reports are delayed on the line, and a stale one would undo the
+/// client's move.
 final class VirtualPanel {
     let screen: ScreenFeed
     private let machine: VirtualMachine
@@ -40,7 +41,7 @@ final class VirtualPanel {
 
     func elementsChanged(isStandard: Bool) {
         self.isStandard = isStandard
-        // The values of elements that were not there are not known.
+        // Elements that are new in the catalogue have no values yet.
         for port in joysticks.indices { tell(port) }
     }
 
@@ -107,7 +108,7 @@ final class VirtualPanel {
 
     private func tell(_ port: Int) {
         guard isStandard else { return }
-        // A device that cannot receive it must not keep it from the others.
+        // A device that cannot receive the value must not keep it from the others, so an error is ignored.
         _ = try? service.send(joysticks[port].switches, to: CommodoreElements.virtualJoysticks[port])
     }
 }

@@ -1,7 +1,7 @@
 import NIOCore
 import SignalR
 
-/// A message of the chat program, sender and text, in the bytes that the program understands.
+/// Encodes and decodes the messages of the chat program, each with a sender and a text.
 ///
 /// The layout: the program reads the parts at fixed offsets. [0] the body's length, one byte below 128; [1]
 /// 95, an array of five; [2] 01, an invocation; [3] 80; [4] C0; [5] AA "NewMessage"; [16] 92; from [17] the sender and
@@ -13,7 +13,7 @@ enum ChatMessage {
     private static let maximumBodyByteCount = 127
     static let maximumNameByteCount = 16
 
-    /// The records that show an ASCII text with a name, one message each.
+    /// Returns the records that show an ASCII text with a name, one message each.
     static func payloads(sender: [UInt8], text: [UInt8]) -> [[UInt8]] {
         let sender = Array(sender.prefix(maximumNameByteCount))
         let room = maximumBodyByteCount - headerByteCount - (1 + sender.count) - 2
@@ -34,8 +34,8 @@ enum ChatMessage {
     /// A hub's call of "NewMessage" with a name and a text, in UTF-8.
     static func news(_ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? { call(target, body) }
 
-    /// The two texts that a method is called with, or nil if it is something else. Texts are bytes: the program's
-    /// invocation identifier, for one, is not UTF-8.
+    /// Returns the two texts with which a method is called, or nil for any other message. Texts are bytes, because the
+    /// program's invocation identifier, for example, is not UTF-8.
     private static func call(_ method: some Sequence<UInt8>, _ body: ByteBuffer) -> (name: [UInt8], text: [UInt8])? {
         var body = body
         do throws(MessagePackError) {
@@ -76,7 +76,7 @@ enum ChatMessage {
         return Array(message.readableBytesView)
     }
 
-    /// The messages of a record, each behind its length.
+    /// Returns the messages of a record, in which each follows its length.
     static func bodies(of payload: [UInt8]) -> [ByteBuffer] {
         var bodies: [ByteBuffer] = []
         var rest = ByteBuffer(bytes: payload)

@@ -29,7 +29,6 @@ extension ChatProgramSession {
         return .queued
     }
 
-    /// Sends the program a record.
     @discardableResult
     func send(_ payload: [UInt8], _ now: NIODeadline) -> Bool {
         modem.send(OutputQueue.Item(bytes: payload, time: now), from: self)
@@ -58,7 +57,7 @@ final class ChatSession: ChatProgramSession {
         return .ok
     }
 
-    /// The handshake is JSON with 1E at its end; the answer to the right one is an empty object.
+    /// Handles the handshake, which is JSON with 1E at its end. The answer to a valid one is an empty object.
     private func handleHandshake(_ message: [UInt8], _ now: NIODeadline) -> ModemResult {
         isHandshakeDone =
             message.last == Self.separator && message.first == UInt8(ascii: "{")

@@ -4,11 +4,11 @@ import SignalR
 
 /// A program that is connected to a real SignalR hub: bytes are forwarded in both directions, in records of at most 254.
 ///
-/// Two things are mended on the way, for hubs of today and the program of "Cloud enabled Commodore 64" differ. The program
-/// numbers its invocations with a text that is no UTF-8 (`A1 C0`), which some hubs take for a broken connection: what it
-/// broadcasts is rewritten without its invocation identifier, since it expects no answer. And it looks for a message's
-/// parts at fixed places, while hubs write the same message in more than one way: messages for it are written as it
-/// reads them.
+/// It resolves two differences between current hubs and the program of "Cloud enabled Commodore 64". First, the
+/// program's invocation identifier is a text that is not UTF-8 (`A1 C0`), which some hubs treat as a broken connection.
+/// Its broadcasts are rewritten without the identifier, because the program expects no answer. Second, the program
+/// reads the parts of a message at fixed offsets, but hubs encode the same message in more than one way. Messages for
+/// the program are rewritten in its layout.
 final class HubRelaySession: ChatProgramSession {
     let name = "hub"
     private(set) var wakeTime: NIODeadline?
@@ -21,9 +21,9 @@ final class HubRelaySession: ChatProgramSession {
     private(set) var isHandshakeDone = false
 
     private static let ping: [UInt8] = [0x02, 0x91, 0x06]
-    /// The maximum length of a hub's message: more could not be shown anyway.
+    /// The maximum length of a hub's message, in bytes. The program could not show a longer one anyway.
     private static let maximumMessage = 64 * 1024
-    /// Bytes of the payload of one record: the program of "Cloud enabled Commodore 64" does not survive 255.
+    /// The maximum payload of a record, in bytes: the program of "Cloud enabled Commodore 64" fails with 255.
     private static let maximumRecord = 254
 
     init(url: String, modem: Modem) {
@@ -66,7 +66,7 @@ final class HubRelaySession: ChatProgramSession {
 
     func wake(at now: NIODeadline) {
         guard let time = wakeTime, now >= time else { return }
-        // Before the handshake a ping would be taken for one.
+        // Before the handshake, the hub would take a ping for the handshake.
         if isHandshakeDone { socket?.send(ByteBuffer(bytes: Self.ping)) }
         wakeTime = now + pingInterval
     }
@@ -109,7 +109,7 @@ final class HubRelaySession: ChatProgramSession {
     }
 
     private func hand(_ body: ByteBuffer) {
-        // A ping is for the gateway, which answers for the program.
+        // Pings are not forwarded: the gateway sends pings in place of the program.
         guard !body.readableBytesView.elementsEqual(Self.ping.dropFirst()) else { return }
         guard let (name, text) = ChatMessage.news(body) else {
             return forward(ChatMessage.framed { $0.writeImmutableBuffer(body) })

@@ -1,8 +1,8 @@
 import Elemental
 import NIOCore
 
-/// The emulated modem of one line, as a state machine: it takes bytes, commands and values with their times, and returns
-/// bytes and events. No sockets, no timers; used on the gateway's event loop only.
+/// The emulated modem of one line, as a state machine: it takes bytes, commands and values with their times, and
+/// returns bytes and events. It has no sockets and no timers. Used on the gateway's event loop only.
 final class Modem {
     private var parser = CommandParser()
     var queue = OutputQueue()
@@ -50,8 +50,8 @@ final class Modem {
         standardElements = CommodoreElements.machine(allowsMemory: configuration.allowsMemory).map(\.definition)
         machineElements = standardElements
         ownElements = CommodoreElements.own + (isVirtual ? CommodoreElements.ofVirtualMachine : [])
-        // A virtual machine's line has no noise, but it pauses while the computer is busy. One with flow control pauses while the
-        // machine is.
+        // A virtual machine's line has no noise, but it pauses while the computer is busy. A line with flow control
+        // pauses while the machine is busy.
         silence = isVirtual || configuration.usesFlowControl ? .seconds(3) : .milliseconds(300)
         pace = Self.pace(configuration, readsFast: false)
     }
@@ -73,7 +73,7 @@ final class Modem {
         owner.modem(publishes: .bool(true), of: CommodoreElements.present.definition)
     }
 
-    /// The line was lost, and with it the program's connection.
+    /// Ends the program's connection, because the line was lost.
     func lineLost() {
         isLineOpen = false
         lastByteTime = nil
@@ -89,7 +89,7 @@ final class Modem {
         lastByteTime = parser.isWaiting ? now : nil
     }
 
-    /// The machine's DTR went low: its program closed the line.
+    /// Handles a low DTR of the machine: its program closed the line.
     func terminalIsNotReady() {
         parser.reset()
         hangUp()
@@ -195,7 +195,7 @@ final class Modem {
 
     // MARK: Clients
 
-    /// - Returns: why it is not sent to the machine, or nil.
+    /// - Returns: the reason why the value is not sent to the machine, or nil.
     func take(
         _ value: ElementValue, of element: ElementDefinition, from client: String, device: ElementalDevice? = nil,
         at now: NIODeadline

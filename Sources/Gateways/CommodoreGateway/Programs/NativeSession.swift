@@ -3,7 +3,7 @@ import ElementalWire
 import NIOCore
 import PETSCII
 
-/// A program that speaks in elements: the records carry whole envelopes, `id · length UInt32 · value`.
+/// A program that exchanges element values: the records carry whole envelopes, `id · length UInt32 · value`.
 ///
 /// Texts are PETSCII on the line and Unicode on the network.
 final class NativeSession: ProgramSession {
@@ -17,7 +17,7 @@ final class NativeSession: ProgramSession {
 
     /// How long a program may take to declare its catalogue before it gets values of the standard elements.
     private static let patience = TimeAmount.milliseconds(500)
-    /// The longest value that fits into a record with the envelope's 5 bytes.
+    /// The maximum size of a value in a record, in bytes, besides the envelope's 5 bytes.
     static let maximumValueByteCount = ModemResult.maximumByteCount - Envelope.streamByteCount
     static let maximumMemoryByteCount = maximumValueByteCount - 2
 
@@ -62,7 +62,7 @@ final class NativeSession: ProgramSession {
             guard let value = value(envelope.value, of: element) else { return .error("Wrong value \(envelope.id)") }
             values.append((element, value))
         }
-        // Values that clients set before the program connected win over the program's initial ones.
+        // Values that clients set before the program connected replace the program's initial ones.
         let wishes = isGreeted ? [:] : modem.state
         greet(now)
         for (element, value) in values where wishes[element.id] == nil { modem.publish(value, of: element) }

@@ -1,7 +1,8 @@
+/// The address to which a program connects.
 package enum ProgramAddress: Hashable {
-    /// `elemental:NAME`: to the elements themselves.
+    /// `elemental:NAME`: the elements of the gateway.
     case elemental(name: String)
-    /// `ws://HOST[:PORT]/PATH` or `wss://…`: to a hub.
+    /// `ws://HOST[:PORT]/PATH` or `wss://…`: a hub.
     case webSocket(String)
 
     init?(_ bytes: [UInt8]) {
@@ -25,7 +26,7 @@ package enum ProgramAddress: Hashable {
         self = .webSocket(text)
     }
 
-    /// Whether it is the valid address of a hub.
+    /// Returns whether a text is a valid address of a hub.
     package static func isHub(_ text: String) -> Bool { ProgramAddress(Array(text.utf8)) == .webSocket(text) }
 }
 

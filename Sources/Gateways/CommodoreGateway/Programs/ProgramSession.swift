@@ -1,7 +1,7 @@
 import Elemental
 import NIOCore
 
-/// The other end of a program's connection: one kind for each kind of address.
+/// The peer of a program's connection: one kind for each kind of address.
 ///
 /// Used on the gateway's event loop only. It may call its modem at any time from ``open(at:)`` until ``end()``; it reports
 /// with ``Modem/connected(_:)`` or ``Modem/disconnected(_:)`` whether its connection was opened.
@@ -18,7 +18,7 @@ protocol ProgramSession: AnyObject {
     /// When ``wake(at:)`` must be called, or nil if it need not be.
     var wakeTime: NIODeadline? { get }
     func wake(at now: NIODeadline)
-    /// The program disconnected, or the line was lost. The modem is not called from now on.
+    /// Ends the session: the program disconnected, or the line was lost. It must not call the modem after that.
     func end()
 }
 
@@ -32,7 +32,6 @@ extension ProgramSession {
 
 /// The result of sending a value to the machine.
 enum Taken: Hashable {
-    /// It is queued.
     case queued
     /// The program does not accept this element.
     case unwanted

@@ -49,10 +49,10 @@ package struct CommandParser {
         return nil
     }
 
-    /// The line was silent for longer than a program pauses within a command: the command stays incomplete.
+    /// Discards an incomplete command after a silence that is longer than a program's pauses within a command.
     ///
-    /// - Returns: whether it was one whole command with an unknown code, which the modem answers with an error. Anything
-    ///   else is noise, and an answer to noise would be taken for that of the next command.
+    /// - Returns: whether it was one whole command with an unknown code, which the modem answers with an error.
+    ///   Anything else is noise. The program would take an answer to noise for the answer to its next command.
     package mutating func silence() -> Bool {
         let isUnknownCommand =
             isInStep && !hasForgotten && start > 0 && pending.count >= 2 && pending.count == 2 + Int(pending[1])

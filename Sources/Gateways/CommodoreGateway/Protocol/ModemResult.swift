@@ -2,7 +2,7 @@
 package enum ModemResult: Sendable, Hashable {
     /// A command succeeded.
     case ok
-    /// A command failed; a text in ASCII says why.
+    /// A command failed, for the reason in an ASCII text.
     case error(String)
     /// A message received over the connection.
     case data([UInt8])

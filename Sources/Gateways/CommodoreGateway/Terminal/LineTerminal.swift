@@ -4,7 +4,7 @@ import NIOPosix
 import SerialLines
 import Support
 
-/// The machine's end of a line, for a person: sends typed commands, reports received records.
+/// The machine's end of a line, for the user: sends typed commands, reports received records.
 package struct LineTerminal: Sendable {
     package enum Event: Sendable {
         case line(LineEvent)

@@ -1,9 +1,9 @@
 import Elemental
 import PETSCII
 
-/// The textual form of a record, for people.
+/// The text form of a record, for the user.
 package enum RecordText {
-    /// - Parameter isCommand: whether it went to the modem.
+    /// - Parameter isCommand: whether the record was sent to the modem.
     package static func name(_ record: [UInt8], isCommand: Bool) -> String {
         let names =
             isCommand

@@ -1,19 +1,19 @@
 import Elemental
 import PETSCII
 
-/// The keyboard of a virtual machine as other threads see it: how many keys wait, and which characters have one.
+/// The keyboard of a virtual machine as other threads see it: how many keys wait, and which characters have a key.
 struct VirtualKeyboard {
     static let capacity = 1024
-    /// How many of the characters without a key a refusal names.
+    /// The maximum number of characters without a key that a refusal names.
     private static let namedCount = 3
 
-    /// Whether a program runs that keys would reach.
+    /// Whether a program runs that can receive keys.
     var isConnected = false
     /// The character set that the screen showed last: capitals and graphics, or small letters too.
     var characterSet = CommodoreCharacterSet.graphics
-    /// The keys that the machine had not scanned at the last look.
+    /// The number of keys that the machine had not scanned at the last check.
     var waiting = 0
-    /// The keys on their way to the machine.
+    /// The number of keys on their way to the machine.
     var submitted = 0
 
     var room: Int { isConnected ? max(Self.capacity - waiting - submitted, 0) : 0 }
@@ -21,8 +21,9 @@ struct VirtualKeyboard {
     /// - Throws: a refusal if one of the characters has no key, or not all of them have room.
     func keys(of text: String, replacingOthers isLenient: Bool) throws(ValueRefusal) -> [UInt8] {
         guard isConnected else { throw ValueRefusal("no program is running on the machine") }
-        // Before a long text is looked at: each character takes a byte or more, and a key or more. What would not fit into an empty
-        // buffer; a character without a key is told first, however many keys wait.
+        // Refuses a text that would not fit even into an empty buffer, before its characters are looked at: each takes
+        // at least one byte and one key. In a shorter text, a character without a key is reported first, however many
+        // keys wait.
         let most = 4 * Self.capacity
         guard isLenient || text.unicodeScalars.prefix(most + 1).count <= most else { throw tooMany(nil) }
         let keys: [UInt8]
@@ -42,7 +43,7 @@ struct VirtualKeyboard {
         if character.isNewline { return ControlCode.return.rawValue }
         if character == "\u{8}" || character == "\u{7F}" { return ControlCode.delete.rawValue }
         if let code = ScreenCode(character, in: characterSet) { return code.petscii }
-        // The keys of small letters type capitals in the graphics set, which has no others.
+        // The keys of small letters type capitals in the graphics set, which has no small letters.
         guard characterSet == .graphics, character.isASCII, let capital = character.uppercased().first else {
             return nil
         }
@@ -55,7 +56,7 @@ struct VirtualKeyboard {
                 + "room for \(room)")
     }
 
-    /// Names the characters, by number and name only: they may be anything.
+    /// Names the characters by number and Unicode name only, because the characters themselves may be unsafe to show.
     private static func refusal(of missing: [Character]) -> ValueRefusal {
         var names: [String] = []
         for scalar in missing.compactMap({ $0.unicodeScalars.first }) {

@@ -48,7 +48,7 @@ final class VirtualLine: Line {
 
     func write(_ bytes: [UInt8]) { machine.change { $0.line.send(bytes) } }
 
-    // Swift 6.2's optimizer crashes on it.
+    // Swift 6.2's optimizer crashes on this method.
     @_optimize(none)
     func setCarrier(_ isOn: Bool) { machine.change { $0.line.dcd = isOn } }
 

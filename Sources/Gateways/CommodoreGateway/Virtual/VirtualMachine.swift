@@ -18,7 +18,7 @@ public final class VirtualMachine: Sendable {
         let program: Program
         var pacer: RealTimePacer
         var isReady = false
-        /// The frame whose picture was noted last.
+        /// The frame of the newest snapshot.
         var frame: UInt64 = 0
         var tell: (@Sendable (Event) -> Void)?
 
@@ -31,7 +31,7 @@ public final class VirtualMachine: Sendable {
 
     private struct State {
         var clock: RepeatedTask?
-        /// Whether its thread has ended.
+        /// Whether the machine is stopped and its thread is ending.
         var isOver = false
     }
 
@@ -41,7 +41,7 @@ public final class VirtualMachine: Sendable {
     private let state = Locked(State())
     private let view = Locked(View())
 
-    /// What other threads see of the machine without waiting for it.
+    /// The state of the machine that other threads read without waiting for it.
     private struct View {
         var snapshot: VideoSnapshot?
         var keyboard = VirtualKeyboard()
@@ -69,7 +69,7 @@ public final class VirtualMachine: Sendable {
 
     /// Accesses the machine: reads its state, types on its keyboard, moves its joysticks.
     ///
-    /// - Throws: what `body` throws, and `CancellationError` when the gateway has closed the line.
+    /// - Throws: any error that `body` throws; `CancellationError` when the gateway has closed the line.
     public func with<Result: Sendable>(
         _ body: @escaping @Sendable (Commodore64) throws -> Result
     ) async throws -> Result {
@@ -89,19 +89,20 @@ public final class VirtualMachine: Sendable {
         }
     }
 
-    /// What its video chip saw at the end of the last frame; `nil` before the first one.
+    /// The state of the video chip at the end of the last frame; `nil` before the first one.
     var snapshot: VideoSnapshot? { view.withLock { $0.snapshot } }
 
-    /// The most keys that may wait to be typed; the machine takes 50 or 60 a second while its program lets it.
+    /// The maximum number of keys that wait to be typed. The machine types 50 or 60 a second while its program allows
+    /// it.
     public static let keyCapacity = VirtualKeyboard.capacity
 
-    /// How many more keys may wait to be typed now: none while the program has ended and is started again.
+    /// The number of keys that can be added now; 0 while the program has ended and is restarted.
     public var roomForKeys: Int { view.withLock { $0.keyboard.room } }
 
-    /// Types a text on the keyboard, or nothing of it. A line feed is RETURN; U+0008 and U+007F are DEL.
+    /// Types a whole text on the keyboard, or nothing. A line feed is RETURN; U+0008 and U+007F are DEL.
     ///
     /// - Parameter isLenient: whether characters without a key are replaced by similar ones, or else question marks.
-    /// - Throws: a refusal that says which characters have no key, or that too many keys are waiting.
+    /// - Throws: a refusal that names the characters without a key, or reports that too many keys are waiting.
     public func type(_ text: String, replacingOthers isLenient: Bool = false) throws(ValueRefusal) {
         // Under the lock, so that texts are typed in the order in which they were counted.
         let outcome = view.withLock { view in
@@ -173,7 +174,7 @@ public final class VirtualMachine: Sendable {
         }
     }
 
-    /// Lets other threads see the keyboard and, once a frame, the picture.
+    /// Publishes the state of the keyboard and, once a frame, the picture to other threads.
     private static func note(_ runner: Runner, in view: Locked<View>) {
         let commodore = runner.commodore
         let frame = commodore.cycle / UInt64(commodore.standard.cyclesPerFrame)
