@@ -92,7 +92,7 @@ package struct TLSFailure: Error, Equatable, CustomStringConvertible {
                 return TLSFailure(.futureCertificate, "the server's certificate is not valid before \(day(start))")
             }
         }
-        return TLSFailure(.untrustedCertificate, "the server's certificate is not signed by anyone this system trusts")
+        return TLSFailure(.untrustedCertificate, "the server's certificate is not signed by a trusted authority")
     }
 
     private static func date(_ time: some BinaryInteger) -> Date { Date(timeIntervalSince1970: TimeInterval(time)) }

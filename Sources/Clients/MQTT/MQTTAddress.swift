@@ -27,14 +27,14 @@ public struct MQTTAddress: Sendable, Hashable, CustomStringConvertible {
         guard !parts.hasPassword else {
             throw MQTTError(
                 .invalidAddress,
-                "the address of a broker must not contain a password, which everyone could read where addresses are "
+                "the address of a broker must not contain a password, which would be visible wherever addresses are "
                     + "shown: give the password in the options, and the user alone before the @")
         }
-        guard parts.user != "" else { throw invalid("there is no user before the @") }
+        guard parts.user != "" else { throw invalid("give a user before the @, or leave the @ out") }
         guard parts.path.isEmpty || parts.path == "/", parts.query.isEmpty, !parts.hasFragment else {
-            throw invalid("it ends with the host and the port")
+            throw invalid("leave out everything after the host and the port")
         }
-        guard parts.endpoint.isValid else { throw invalid("ports are 1 to 65535") }
+        guard parts.endpoint.isValid else { throw invalid("the port must be 1 to 65535") }
         endpoint = parts.endpoint
         user = parts.user
     }

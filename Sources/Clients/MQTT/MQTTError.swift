@@ -101,14 +101,14 @@ extension MQTTError {
                 "the broker does not allow this client identifier (CONNACK 2): give another one, or one of at most "
                     + "23 letters and digits")
         case 3:
-            self.init(.serverUnavailable, "the broker is there but does not serve at the moment (CONNACK 3)")
+            self.init(.serverUnavailable, "the broker is temporarily unavailable (CONNACK 3): try again later")
         case 4:
             self.init(.badCredentials, "the broker cannot use the user name or password (CONNACK 4): check both")
         case 5:
             self.init(
                 .notAuthorised,
-                "the broker does not let this client in (CONNACK 5): check user and password. A mosquitto without "
-                    + "`allow_anonymous true` in its configuration lets in only users of its `password_file`")
+                "the broker does not accept this client (CONNACK 5): check user and password. A mosquitto without "
+                    + "`allow_anonymous true` in its configuration accepts only users of its `password_file`")
         default: self.init(.refused, "the broker refused the connection with the unknown code \(returnCode)")
         }
     }
@@ -144,7 +144,7 @@ extension MQTTError {
         case .noTLS: "; did you mean mqtt://?"
         // A mosquitto without TLS on this port reads the handshake as a malformed packet and closes the connection.
         case .closed: "; does it speak TLS on this port, or did you mean mqtt://?"
-        case .untrustedCertificate: "; if an authority of your own has signed it, trust that authority's certificate"
+        case .untrustedCertificate: "; if a private authority has signed it, trust that authority's certificate"
         default: ""
         }
     }
@@ -152,7 +152,7 @@ extension MQTTError {
     /// The broker closed the connection instead of answering CONNECT.
     static func closed(_ address: MQTTAddress) -> MQTTError {
         let other = address.isSecure ? "no TLS on this port (did you mean mqtt://?)" : "TLS on this port (mqtts://)"
-        let causes = "it may expect \(other), not speak MQTT there, or not let this client in"
+        let causes = "it may expect \(other), not speak MQTT there, or not accept this client"
         return MQTTError(
             .closedByBroker, "\(address) closed the connection without an answer: \(causes). Its log may say more")
     }
@@ -162,7 +162,7 @@ extension MQTTError {
         guard let error else {
             return MQTTError(
                 .connectionLost,
-                "the broker closed the connection. It does so when it ends, and when another client connects with the "
+                "the broker closed the connection. It does so when it stops, and when another client connects with the "
                     + "same identifier ('\(clientID.printable)')")
         }
         let what = "the connection to the broker broke"

@@ -18,7 +18,7 @@ public struct MQTTTopic: Sendable, Hashable, CustomStringConvertible {
         if let wildcard = name.utf8.first(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "#") }) {
             throw MQTTError(
                 .invalidTopic,
-                "the topic '\(name)' contains \(Unicode.Scalar(wildcard)), which is for subscriptions only")
+                "the topic '\(name)' contains \(Unicode.Scalar(wildcard)), which only topic filters may contain")
         }
         encoded = [UInt8(name.utf8.count >> 8), UInt8(name.utf8.count & 0xFF)] + name.utf8
     }
@@ -34,7 +34,7 @@ extension MQTTTopic {
     private static func check(_ name: String, _ what: String) throws(MQTTError) {
         guard !name.isEmpty else { throw MQTTError(.invalidTopic, "a \(what) must not be empty") }
         guard name.utf8.count <= 65535 else {
-            throw MQTTError(.invalidTopic, "a \(what) has at most 65535 bytes, and this one \(name.utf8.count)")
+            throw MQTTError(.invalidTopic, "a \(what) must have at most 65535 bytes, not \(name.utf8.count)")
         }
         for scalar in name.unicodeScalars {
             let isControl = scalar.value < 0x20 || 0x7F...0x9F ~= scalar.value

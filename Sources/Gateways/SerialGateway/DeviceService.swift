@@ -22,8 +22,8 @@ final class DeviceService {
     /// The maximum time for a device to introduce itself: enough for a long catalogue on a slow line.
     private static let introductionTime = TimeAmount.seconds(30)
     static let maximumQueuedByteCount = 1024 * 1024
-    private static let awayRefusal = ValueRefusal("the device on the line is not there")
-    private static let fullRefusal = ValueRefusal("the line is slower than the values; send fewer")
+    private static let awayRefusal = ValueRefusal("the device on the line is not connected; try again later")
+    private static let fullRefusal = ValueRefusal("the line is too slow for these values; send fewer")
 
     private let configuration: SerialGatewayConfiguration
     /// `nil` if the gateway keeps no values.
@@ -81,7 +81,7 @@ final class DeviceService {
         guard let session else { return }
         phase = .introducing(hasHello: false, nil)
         introductionTimer = eventLoop.assumeIsolated().scheduleTask(in: Self.introductionTime) { [weak self] in
-            self?.session?.reject("the device does not say what it is")
+            self?.session?.reject("the device has not introduced itself; does it run ElementalMicro?")
         }
         session.write(SystemElement.deviceName.rawValue, Array("elemental".utf8))
         session.write(
@@ -124,7 +124,7 @@ final class DeviceService {
             phase = .away
             let isKept = early.add(id, bytes)
             phase = .opening(early)
-            return isKept ? nil : "the device says more than waits while the files of its values are opened"
+            return isKept ? nil : "the device sent too many values while the files of its histories were being opened"
         case .present:
             if id >= 0 {
                 receivedValue(id, bytes)
@@ -144,18 +144,18 @@ final class DeviceService {
         switch id {
         case SystemElement.hello.rawValue:
             guard let hello = Hello(wireBytes: bytes), hello.features.isSuperset(of: [.catalogue, .ping]) else {
-                return "the device does not tell its elements"
+                return "the device supports no catalogue or no ping"
             }
             phase = .introducing(hasHello: true, identity)
         case SerialIdentity.id:
-            guard let identity = SerialIdentity(wireBytes: bytes) else { return "the device's name is not readable" }
+            guard let identity = SerialIdentity(wireBytes: bytes) else { return "the device's name is malformed" }
             phase = .introducing(hasHello: hasHello, identity)
         case SystemElement.catalogue.rawValue:
-            guard hasHello, let identity else { return "the device tells its elements before its name" }
+            guard hasHello, let identity else { return "the device sent its catalogue before its name" }
             do throws(WireError) {
                 return begin(identity, try ElementCatalogue(wireBytes: bytes))
             } catch {
-                return "the device's elements are not readable: \(error.message)"
+                return "the device's catalogue is malformed: \(error.message)"
             }
         default: break
         }
@@ -268,7 +268,7 @@ final class DeviceService {
             return noteProblem(id, "it has no such element")
         }
         guard let value = ElementValue(wireBytes: bytes, type: element.type) else {
-            return noteProblem(id, "\(bytes.count) bytes are no \(element.type)")
+            return noteProblem(id, "\(bytes.count) bytes are not a valid \(element.type)")
         }
         do throws(ElementalError) {
             // A client that cannot receive the value must not keep it from the others, so the result is ignored.
@@ -280,7 +280,7 @@ final class DeviceService {
 
     private func noteProblem(_ id: Int8, _ problem: String) {
         guard toldProblems.insert(id).inserted else { return }
-        tell(.problem("a value of the device's element \(id) is left out: \(problem)"))
+        tell(.problem("a value of the device's element \(id) is dropped: \(problem)"))
     }
 
     private func answered(_ number: UInt64) {
@@ -316,7 +316,7 @@ final class DeviceService {
     private func refusal(of item: SetValue) -> ValueRefusal? {
         let limit = LineSession.maximumValueByteCount
         guard item.value.wireByteCount <= limit else {
-            return ValueRefusal("a device on a line holds texts and data of \(limit) bytes at most")
+            return ValueRefusal("a device on a line takes texts and data of at most \(limit) bytes")
         }
         guard case .present = phase else {
             remember([item])

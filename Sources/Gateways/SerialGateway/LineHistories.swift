@@ -80,7 +80,7 @@ final class LineHistories {
         guard let wish else { return }
         current = (wish.folder, ServiceHistories())
         let seconds = configuration.openingTime.nanoseconds / 1_000_000_000
-        end(wish, SecurityError(.inputOutput, "its files could not be opened within \(seconds) s; look at the disk"))
+        end(wish, SecurityError(.inputOutput, "its files could not be opened within \(seconds) s; check the disk"))
     }
 
     private func end(_ wish: Wish, _ failure: SecurityError?) {

@@ -38,10 +38,10 @@ extension SerialGatewayEvent: CustomStringConvertible {
         case .line(let event): event.description
         case .deviceAppeared(let service): "appeared: \(name(service))"
         case .deviceReturned(let service): "returned: \(name(service))"
-        case .restored(let count): "\(count) values of clients are told again"
-        case .deviceLost(let service): "not heard any more: \(name(service))"
+        case .restored(let count): "\(count) values of clients are sent again"
+        case .deviceLost(let service): "lost: \(name(service))"
         case .deviceGone(let service): "gone: \(name(service))"
-        case .deviceRejected(let reason, let delay): "not published: \(reason); listened to again in \(delay)"
+        case .deviceRejected(let reason, let delay): "not published: \(reason); retrying in \(delay)"
         case .keptInMemory(let error): "values are kept in memory only: \(error)"
         case .problem(let reason): reason
         }

@@ -52,7 +52,7 @@ public enum LineEvent: Sendable, CustomStringConvertible {
             case .opened: "the line is open"
             case .lost(let reason, let delay):
                 "the line is lost: \(reason)" + (delay.map { "; retrying in \($0)" } ?? "")
-            case .refused(let host): "\(host) wanted the line and did not get it"
+            case .refused(let host): "\(host) tried to take the line, which is in use"
             case .notListening(let reason, let delay): "the line does not listen: \(reason); retrying in \(delay)"
             }
         return text.printable

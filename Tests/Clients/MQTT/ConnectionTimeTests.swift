@@ -23,7 +23,7 @@ struct ConnectionTimeTests {
     // MARK: - Connecting
 
     @Test(arguments: [
-        (EmbeddedClient.Network.connects, "it accepted the TCP connection, but nobody answers; does it speak MQTT"),
+        (EmbeddedClient.Network.connects, "it accepted the TCP connection but does not answer; does it speak MQTT"),
         (.isSilent, "no answer"),
     ])
     func connectingIsBounded(_ network: EmbeddedClient.Network, _ words: String) throws {

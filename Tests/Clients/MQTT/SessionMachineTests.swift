@@ -20,7 +20,7 @@ struct SessionMachineTests {
     func whatTheBrokerMeans() throws {
         let codes: [(UInt8, MQTTError.Code, String)] = [
             (1, .unacceptableVersion, "3.1.1"), (2, .identifierRejected, "identifier"),
-            (3, .serverUnavailable, "does not serve"), (4, .badCredentials, "user name or password"),
+            (3, .serverUnavailable, "temporarily unavailable"), (4, .badCredentials, "user name or password"),
             (5, .notAuthorised, "allow_anonymous"), (6, .refused, "unknown code 6"), (255, .refused, "255"),
         ]
         for (code, expected, words) in codes {

@@ -284,7 +284,9 @@ struct SerialGatewayTests {
             await device.stop()
             try await running.wait(for: "lost")
             try client.send(20, to: Oven.target)
-            try await eventually("a refusal") { refusals.all == ["the device on the line is not there"] }
+            try await eventually("a refusal") {
+                refusals.all == ["the device on the line is not connected; try again later"]
+            }
             await client.close()
         }
     }

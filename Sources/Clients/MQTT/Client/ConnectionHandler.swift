@@ -153,7 +153,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
     func send(_ message: OutgoingMessage) {
         var identifier: UInt16 = 0
         if message.qos == .atLeastOnce {
-            guard let free = machine.publish() else { preconditionFailure("there is no room in flight") }
+            guard let free = machine.publish() else { preconditionFailure("too many unacknowledged messages") }
             identifier = free
             if let sender = message.sender { senders[identifier] = sender }
         }
@@ -179,7 +179,7 @@ final class ConnectionHandler: ChannelDuplexHandler {
         codes: Int, _ handler: @escaping RequestHandler, _ write: (inout ByteBuffer, _ identifier: UInt16) -> Void
     ) {
         guard let identifier = machine.request(codes: codes) else {
-            let what = "the broker has not answered \(SessionMachine.maximumRequests) subscriptions and their ends"
+            let what = "the broker has not answered \(SessionMachine.maximumRequests) earlier requests; wait for it"
             return handler(.failure(MQTTError(.queueFull, what)))
         }
         requests[identifier] = handler

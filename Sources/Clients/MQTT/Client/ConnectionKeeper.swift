@@ -93,7 +93,7 @@ final class ConnectionKeeper {
                 password = .success(try await provider())
             } catch {
                 password = .failure(
-                    MQTTError(.passwordUnavailable, "there is no password to connect with", cause: error))
+                    MQTTError(.passwordUnavailable, "cannot get the password for the connection", cause: error))
             }
             eventLoop.execute { keeper.value.received(password, generation) }
         }
@@ -141,9 +141,9 @@ final class ConnectionKeeper {
             }
             if case .connecting(let handler) = phase {
                 handler.end(
-                    error("it accepted the TCP connection, but nobody answers; does it speak MQTT on this port?"))
+                    error("it accepted the TCP connection but does not answer; does it speak MQTT on this port?"))
             } else {
-                failed(error(passwordTask == nil ? "no answer" : "the password was not given"))
+                failed(error(passwordTask == nil ? "no answer" : "the password provider returned nothing"))
             }
         }
     }

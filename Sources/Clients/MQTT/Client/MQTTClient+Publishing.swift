@@ -67,7 +67,7 @@ extension MQTTClient {
         let size = message.topic.encoded.count + 2 + message.payload.readableBytes
         guard size <= OutgoingPacket.maximumLength else {
             throw MQTTError(
-                .messageTooLarge, "a message has at most \(OutgoingPacket.maximumLength) bytes, not \(size)")
+                .messageTooLarge, "a message must have at most \(OutgoingPacket.maximumLength) bytes, not \(size)")
         }
     }
 

@@ -68,7 +68,7 @@ public final class MQTTClient: Sendable {
     ///   call.
     public func run() async throws(MQTTError) {
         guard !isStarted.exchange(true, ordering: .relaxed) else {
-            throw MQTTError(.alreadyStarted, "a client runs once; make another one")
+            throw MQTTError(.alreadyStarted, "a client runs only once; create another one")
         }
         try core.options.check(user: core.userName)
         let result = await withTaskCancellationHandler {

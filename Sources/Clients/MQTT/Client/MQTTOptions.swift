@@ -85,12 +85,12 @@ extension MQTTOptions {
         func check(_ text: String?, _ what: String) throws(MQTTError) {
             guard let text else { return }
             try check(
-                text.utf8.count <= 65535 && !text.utf8.contains(0), "\(what) has at most 65535 bytes and no NUL in it")
+                text.utf8.count <= 65535 && !text.utf8.contains(0), "\(what) must have at most 65535 bytes and no NUL")
         }
         try check(clientID, "a client identifier")
         try check(clientID != "", "the client identifier is empty; leave it out for a random one")
         try check(user, "a user name")
-        try check(password == nil || user != nil, "a password needs a user: MQTT 3.1.1 has none without")
+        try check(password == nil || user != nil, "a password needs a user name: MQTT 3.1.1 allows none without it")
         try check(
             keepAlive > .zero && keepAlive <= .seconds(65535), "the keep-alive must be more than 0 and at most 65535 s")
         try check(connectTimeout > .zero, "the time to connect must be more than 0")
@@ -101,6 +101,6 @@ extension MQTTOptions {
         try check((1...60000).contains(maximumInFlight), "the maximum of messages in flight must be 1 to 60000")
         try check(
             maximumWaitingTopics >= 0 && maximumWaitingBytes >= 0,
-            "the limits of what may wait must not be below 0")
+            "the limits of waiting topics and bytes must not be below 0")
     }
 }

@@ -64,13 +64,13 @@ struct Outbox {
         guard size <= maximumBytes else {
             throw MQTTError(
                 .messageTooLarge,
-                "a message of \(size) bytes, what is around it included, is larger than all that may wait: "
+                "a message of \(size) bytes, overhead included, exceeds the maximum of waiting bytes: "
                     + "\(maximumBytes) (maximumWaitingBytes)")
         }
         guard size <= 0 || bytes + size <= maximumBytes else {
             throw MQTTError(
                 .queueFull,
-                "the broker takes less than is published: \(bytes) bytes wait, and \(maximumBytes) may "
+                "the broker is slower than the publisher: \(bytes) bytes wait, of at most \(maximumBytes) "
                     + "(maximumWaitingBytes)")
         }
         bytes += size

@@ -43,7 +43,7 @@ struct PacketDecoder {
         case .connect, .subscribe, .unsubscribe, .pingReq, .disconnect:
             throw .violation("\(kind.name), which only clients send")
         case .pubRec, .pubRel, .pubComp:
-            throw .violation("\(kind.name), which belongs to QoS 2, and this client uses none")
+            throw .violation("\(kind.name), which belongs to QoS 2, which this client does not use")
         case .publish:
             switch first >> 1 & 3 {
             case 3: throw .violation("a message with QoS 3")
@@ -82,7 +82,7 @@ struct PacketDecoder {
         guard length <= limit || kind != .publish else {
             throw MQTTError(
                 .messageTooLarge,
-                "the broker sends a message of \(length) bytes, and at most \(limit) are accepted (maximumPacketSize)")
+                "the broker sent a message of \(length) bytes; the maximum is \(limit) (maximumPacketSize)")
         }
     }
 

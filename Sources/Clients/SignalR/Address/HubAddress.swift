@@ -22,7 +22,7 @@ struct HubAddress: Sendable, Equatable {
                 "the address of a hub must not contain a user name or password: send an access token or a header "
                     + "instead")
         }
-        guard parts.endpoint.isValid else { throw invalid("ports are 1 to 65535") }
+        guard parts.endpoint.isValid else { throw invalid("the port must be 1 to 65535") }
         endpoint = parts.endpoint
         path = parts.path.isEmpty ? "/" : parts.path
         query = parts.query

@@ -168,7 +168,7 @@ extension HubConnection {
 
     private func upload(_ item: ByteBuffer, _ id: String, _ session: HubSession) async throws(SignalRError) {
         guard try await writableSession() === session, session.uploads[id] != nil else {
-            throw SignalRError(.cancelled, "the hub does not want more of the stream")
+            throw SignalRError(.cancelled, "the stream to the hub has ended")
         }
         transmit(.streamItem(id: id, item: item), session)
     }

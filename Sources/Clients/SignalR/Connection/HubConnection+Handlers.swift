@@ -101,17 +101,17 @@ extension HubConnection {
         if entry == nil { logger.debug("no handler", metadata: ["method": "\(arguments.method)"]) }
         if entry?.listeners.isEmpty == false, !queue.add(arguments, piece: receivedPieces) {
             let limit = options.maximumUndeliveredSize
-            return overflow("the handlers do not keep up: \(limit) bytes of calls are queued", session)
+            return overflow("the handlers are too slow: \(limit) bytes of calls are queued", session)
         }
         guard let responder = entry?.responder else {
             if let id { transmitAnswer(id, .error("Client didn't provide a result."), session) }
             return
         }
         guard session.answers.count < Self.maximumAnswers else {
-            return overflow("the handlers do not keep up: \(session.answers.count) of them run", session)
+            return overflow("the handlers are too slow: \(session.answers.count) of them are running", session)
         }
         guard session.answers.size + arguments.array.readableBytes <= options.maximumUndeliveredSize else {
-            let what = "the handlers do not keep up: they hold \(session.answers.size) bytes of arguments"
+            let what = "the handlers are too slow: they hold \(session.answers.size) bytes of arguments"
             return overflow(what, session)
         }
         let isSlice = session.answers.count < Self.slicedAnswers && arguments.array.storageCapacity <= Self.slicedPiece

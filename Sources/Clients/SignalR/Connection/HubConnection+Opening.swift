@@ -52,7 +52,7 @@ extension HubConnection {
                 name.isHeaderName && value.isHeaderValue,
                 "\(what) contains characters that are not allowed in headers, such as a line end")
         }
-        try check(!options.transports.isEmpty, "no transport is allowed")
+        try check(!options.transports.isEmpty, "no transport is allowed: allow at least one: allow at least one")
         try check(
             !options.skipsNegotiation || options.transports == [.webSockets],
             "negotiation can only be skipped if WebSockets is the only transport allowed")
@@ -80,7 +80,7 @@ extension HubConnection {
             guard address.endpoint.isSecure || !maker.address.endpoint.isSecure else {
                 throw SignalRError(
                     .negotiationFailed,
-                    "the server redirected the connection from TLS to \(address.text) without it, which is refused")
+                    "the server redirected the connection from TLS to \(address.text) without TLS, which is refused")
             }
             if address.endpoint != maker.address.endpoint {
                 // The token and the headers are meant for the first server only.

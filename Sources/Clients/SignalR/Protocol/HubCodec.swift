@@ -37,6 +37,6 @@ extension HubCodec {
 
 extension SignalRError {
     static func violation(_ what: String, cause: (any Error)? = nil) -> SignalRError {
-        SignalRError(.protocolViolation, "the server broke the hub protocol: \(what)", cause: cause)
+        SignalRError(.protocolViolation, "the server violated the hub protocol: \(what)", cause: cause)
     }
 }

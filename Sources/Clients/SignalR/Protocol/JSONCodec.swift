@@ -43,7 +43,7 @@ struct JSONCodec: HubCodec {
             return try decoder.decodeRepairing(type, from: bytes)
         } catch {
             // `HubValue` accepts every type, so naming it would not explain the error.
-            let what = type == HubValue.self || type == [HubValue].self ? "cannot be read" : "is no \(type)"
+            let what = type == HubValue.self || type == [HubValue].self ? "cannot be read" : "is not a \(type)"
             throw SignalRError(.invalidResult, "the server's JSON \(what): \(bytes.excerpt)", cause: error)
         }
     }

@@ -153,7 +153,7 @@ final class HTTPTransport: HubTransport {
     private func pollAgain(after time: TimeAmount) {
         idleAnswers = pollHasContent || time >= Self.shortPoll ? 0 : idleAnswers + 1
         guard idleAnswers <= Self.maximumIdleAnswers else {
-            let what = "the server answered \(idleAnswers) polls in a row at once with nothing: it has to hold them"
+            let what = "the server answered \(idleAnswers) polls in a row at once with nothing: it must hold them"
             return end(SignalRError(.protocolViolation, what))
         }
         // The first such answer is normal: ASP.NET Core sends it.
@@ -197,7 +197,7 @@ final class HTTPTransport: HubTransport {
         let body = queue
         queue = ByteBuffer()
         underway = body.readableBytes
-        perform(.POST, poster, "what was sent", body: body, timeout: timeout) { [self] result in
+        perform(.POST, poster, "a message", body: body, timeout: timeout) { [self] result in
             let wasWritable = isWritable
             underway = 0
             guard !isOver else { return }

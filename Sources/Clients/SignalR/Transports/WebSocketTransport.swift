@@ -92,7 +92,7 @@ final class WebSocketTransport: ChannelDuplexHandler, HubTransport {
         switch frame.opcode {
         case .text, .binary, .continuation:
             guard isInMessage == (frame.opcode == .continuation) else {
-                return violate(isInMessage ? "a new message within another" : "a continuation of nothing", context)
+                return violate(isInMessage ? "a new message within another" : "a continuation without a start", context)
             }
             isInMessage = !frame.fin
             if frame.data.readableBytes > 0, !isClosing { events.received(frame.data) }

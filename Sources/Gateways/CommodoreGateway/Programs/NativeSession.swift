@@ -120,7 +120,7 @@ final class NativeSession: ProgramSession {
             return send(Array(bytes), of: element, now)
         default:
             guard value.wireByteCount <= Self.maximumValueByteCount else {
-                return .refused("a value has at most \(Self.maximumValueByteCount) bytes on the line")
+                return .refused("a value must have at most \(Self.maximumValueByteCount) bytes on the line")
             }
             return send(value.wireBytes, of: element, now)
         }
@@ -130,7 +130,7 @@ final class NativeSession: ProgramSession {
 
     private func send(text: [UInt8], of element: ElementDefinition, _ now: NIODeadline) -> Taken {
         guard !element.latest || text.count <= Self.maximumValueByteCount else {
-            return .refused("a text of this element cannot be split, so it has at most 250 characters")
+            return .refused("a text of this element cannot be split, so it must have at most 250 characters")
         }
         var rest = text[...]
         repeat {

@@ -12,7 +12,7 @@ package enum TerminalLine {
         "send TEXT      WEBSOCKET_SEND with the text as ASCII",
         "send $HEX      WEBSOCKET_SEND with bytes, such as: send $01 7B 7D",
         "value ID $HEX  WEBSOCKET_SEND with an element's value, such as: value 5 $10",
-        "raw $HEX       bytes as they are, such as: raw $06 05 41", "help           this",
+        "raw $HEX       sends the bytes unchanged, such as: raw $06 05 41", "help           shows this list",
     ]
 
     package static func bytes(_ line: String) throws(Problem) -> [UInt8] {
@@ -35,7 +35,7 @@ package enum TerminalLine {
             }
             let value = try payload(String(parts[1]))
             guard value.count <= NativeSession.maximumValueByteCount else {
-                throw Problem(description: "a value has at most \(NativeSession.maximumValueByteCount) bytes")
+                throw Problem(description: "a value must have at most \(NativeSession.maximumValueByteCount) bytes")
             }
             return ModemCommand.send([UInt8(bitPattern: id), UInt8(value.count), 0, 0, 0] + value).bytes
         default:
@@ -61,7 +61,7 @@ package enum TerminalLine {
 
     private static func short(_ bytes: [UInt8]) throws(Problem) -> [UInt8] {
         guard bytes.count <= ModemCommand.maximumByteCount else {
-            throw Problem(description: "a command carries at most 255 bytes, these are \(bytes.count)")
+            throw Problem(description: "a command carries at most 255 bytes, not \(bytes.count)")
         }
         return bytes
     }

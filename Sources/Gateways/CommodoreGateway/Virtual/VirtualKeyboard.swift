@@ -52,7 +52,7 @@ struct VirtualKeyboard {
 
     private func tooMany(_ count: Int?) -> ValueRefusal {
         ValueRefusal(
-            "\(count.map { "\($0)" } ?? "so many") keys do not fit: \(Self.capacity) may wait to be typed, and there is "
+            "\(count.map { "\($0)" } ?? "these") keys do not fit: \(Self.capacity) may wait to be typed, and there is "
                 + "room for \(room)")
     }
 

@@ -40,7 +40,9 @@ struct PlainClientTests {
             ]
             #expect(peers.map(\.udpIdentifier) == [1, 2, 3, 4])
             let more = try house.open(.plain)
-            #expect(try await Self.text(of: more) == "refused: the service has reached its maximum of 4 devices; try again later")
+            #expect(
+                try await Self.text(of: more)
+                    == "refused: the service has reached its maximum of 4 devices; try again later")
         }
     }
 

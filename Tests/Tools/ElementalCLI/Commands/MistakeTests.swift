@@ -39,7 +39,7 @@ struct MistakeTests {
             (["bench", "latency", "--name", String(repeating: "a", count: 1025)], "1024"),
             // Addresses.
             (["publish", "robot", "--address", ""] + element, "--address"),
-            (["publish", "robot", "--address", "not an address"] + element, "--address"),
+            (["publish", "robot", "--address", "does not have that address"] + element, "--address"),
             (["c64", "gateway", "--pty", "--address", ""], "--address"),
             // Hubs.
             (["signalr", "call", "localhost:5000/chat", "Add"], "http://"),

@@ -86,9 +86,9 @@ struct ElementSpecTests {
     @Test(
         "a mistake is told with its place",
         arguments: [
-            ("1:a:float:0..5", "'0..5' (at character 11) is none of"),
+            ("1:a:float:0..5", "'0..5' (at character 11) is unknown; give"),
             ("1:a:flot", "'flot' (at character 5) is not a TYPE; did you mean"),
-            ("1:a:float:0...x", "'0...x' (at character 11) is invalid: 'x' is no float"),
+            ("1:a:float:0...x", "'0...x' (at character 11) is invalid: 'x' is not a valid float"),
             ("1:a:float:5...0", "an inverted range"),
             ("1:a:bool:readers", "'readers' (at character 10) needs a role: plain, observe, control, admin"),
             ("1:a:bool:writers root", "needs a role"), ("1:a:bool:writers Admin", "needs a role"),
@@ -107,7 +107,7 @@ struct ElementSpecTests {
             ("1:a:uint8:choices a,,b", "lacks a choice"), ("1:a:uint8:choices a,a", "'a' is listed twice"),
             ("1:a:uint8:choices 1 a,1 b", "number of another"),
             ("1:a:uint8:choices 255 a,b", "'b' (at character 25) has the number 256"),
-            ("1:a:uint8:0...1:choices 0 a,2 b", "'b' is outside the range"), ("1:a:float:udp x", "is none of"),
+            ("1:a:uint8:0...1:choices 0 a,2 b", "'b' is outside the range"), ("1:a:float:udp x", "is unknown"),
             ("1:a:uint8:choices off,on=5", "INITIAL: '5' is outside"),
             ("1:a:uint8:choices off,on=up", "none of its choices"), ("1:a:float:0...1=2", "INITIAL: '2' is outside"),
             ("1:a:float:wo=1", "write-only"), ("1:a", "TYPE is missing"),

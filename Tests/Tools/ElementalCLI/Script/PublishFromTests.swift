@@ -67,11 +67,11 @@ struct PublishFromTests {
             try script.write(toFile: folder + "/elements", atomically: true, encoding: .utf8)
             let arguments = ["publish", "pi", "--from", folder + "/elements", "--unlisted", "--address", "127.0.0.1"]
             try await withCommand(arguments) { service in
-                for text in ["'Bad': read says: bad \\u{1B}[2J\u{FFFD}", "'Bad': read says: value"] {
+                for text in ["'Bad': read printed: bad \\u{1B}[2J\u{FFFD}", "'Bad': read printed: value"] {
                     try await service.nextLine(of: .error, text) { $0 == text }
                 }
                 try await service.nextLine(of: .error, "what was left out") {
-                    $0.hasPrefix("'Flood': read says: (and ") && $0.hasSuffix(" bytes more)")
+                    $0.hasPrefix("'Flood': read printed: (and ") && $0.hasSuffix(" bytes more)")
                 }
                 let lines = service.lines(of: .error)
                 #expect(lines.joined().utf8.count < 8192 && !lines.joined().contains("\u{1B}"))
