@@ -32,7 +32,7 @@ struct OutboundAdmissionTests {
         Case("before there is a connection", Fixture.plain, .notConnected, "is not connected") {
             $0 = Outbound(limit: 1000, readyByteCount: 1000)
         },
-        Case("while it reconnects", Fixture.plain, .notConnected, "is reconnecting") {
+        Case("while it reconnects", Fixture.plain, .notConnected, "the device reconnects") {
             $0.close(Fixture.reason, willReconnect: true)
         },
         Case("while it closes", Fixture.plain, .notConnected, "has ended: closed by the peer") {

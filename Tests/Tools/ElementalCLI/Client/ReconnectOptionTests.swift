@@ -44,7 +44,7 @@ struct ReconnectOptionTests {
                 $0.contains("is away") && $0.hasSuffix("attempt 1 in 1.0 seconds")
             }
             try session.writeLine("set Speed=1")
-            try await session.nextLine(of: .error) { $0.contains("reconnecting") }
+            try await session.nextLine(of: .error) { $0.contains("the device reconnects") }
             try session.writeLine("set Aim=7")
             try await session.nextLine(of: .error) { $0.contains("kept until") }
             try await withCommand(Self.service("0.25", port: port)) { service in
