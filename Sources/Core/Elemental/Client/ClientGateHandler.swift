@@ -112,7 +112,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if let key = rejected.withLock({ $0 }) { return fail(.otherKey(key)) }
         switch error {
-        case NIOSSLError.uncleanShutdown, is IOError: fail(.closed)
+        case NIOSSLError.uncleanShutdown, is IOError, is ChannelError: fail(.closed)
         case NIOSSLError.handshakeFailed(BoringSSLError.sslError(let stack)) where stack.contains(.eofDuringHandshake):
             fail(.closed)
         case is NIOSSLError, is BoringSSLError: fail(.notEncrypted("the TLS handshake failed or was broken off"))

@@ -95,9 +95,12 @@ extension Connector {
                     + "an element service. Try again in a few seconds")
         case .closed:
             ElementalError(.connectionFailed, "\(what): it ended the connection before it answered")
-        case .otherKey, .notEncrypted:
+        case .otherKey:
+            ElementalError(.connectionFailed, "\(what): it has another key than before")
+        case .notEncrypted(let reason):
             ElementalError(
-                .connectionFailed, "\(what): it does not offer encrypted connections; is it open, or an older program?")
+                .connectionFailed,
+                "\(what): it does not offer encrypted connections; is it open, or an older program? (\(reason))")
         case .notStored(let error):
             ElementalError(.connectionFailed, "\(what): this client cannot store it", cause: error)
         }
