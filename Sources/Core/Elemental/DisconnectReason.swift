@@ -6,13 +6,13 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     public enum Kind: Sendable, Hashable {
         /// This program closed the connection.
         case closedHere
-        /// The other end closed the connection without giving a reason.
+        /// The peer closed the connection without giving a reason.
         case closedByPeer
         /// The service announced that it is shutting down, with this text.
         case shutDown(String)
         /// Nothing was received in the time allowed; the text says what was expected.
         case timedOut(String)
-        /// The other end violated the wire protocol; the text says how.
+        /// The peer violated the wire protocol; the text says how.
         case protocolViolation(String)
         /// A limit of this program on its connections was reached; the text says which.
         case limitReached(String)
@@ -21,8 +21,8 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         /// The service sent a catalogue that cannot be decoded, and this program has no elements of its own; the text
         /// says what is wrong with it.
         case invalidCatalogue(String)
-        /// The service was paired, or paired for a higher role, during the connection, which is replaced by one that uses
-        /// the pairing.
+        /// The service was paired, or paired for a higher role, during the connection. A connection that uses the
+        /// pairing replaces it.
         case pairingChanged
         /// The network failed; the text says how.
         case networkError(String)
@@ -36,7 +36,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
     /// down, or a client left a service. A service that vanishes without notice is unexpected.
     public let isExpected: Bool
 
-    /// - Parameter isExpected: `nil` if the kind tells.
+    /// - Parameter isExpected: `nil` to derive it from the kind.
     package init(_ kind: Kind, isExpected: Bool? = nil) {
         self.kind = kind
         self.isExpected =
@@ -54,7 +54,7 @@ public struct DisconnectReason: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The reason in human-readable form, without a full stop. Text from the other end is escaped.
+    /// The reason in human-readable form, without a full stop. Text from the peer is escaped.
     public var description: String { text.printable }
 
     private var text: String {

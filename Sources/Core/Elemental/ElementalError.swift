@@ -45,10 +45,10 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let invalidValue = Code(value: .invalidValue)
         /// The connection could not be established.
         public static let connectionFailed = Code(value: .connectionFailed)
-        /// The service refused the value, or, with its identity proven, the connection.
+        /// The service refused the value, or refused the connection after it had proven its identity.
         public static let refused = Code(value: .refused)
-        /// The connection was refused without encryption, before it was ready. Nobody vouches for the words in the
-        /// message. If the service wants paired clients, pairing helps.
+        /// The connection was refused without encryption, before it was ready. The reason in the message is not
+        /// authenticated. If the service accepts paired clients only, pair first.
         public static let unauthenticated = Code(value: .unauthenticated)
         /// The timeout expired.
         public static let timedOut = Code(value: .timedOut)
@@ -64,21 +64,21 @@ public struct ElementalError: Error, Sendable, CustomStringConvertible {
         public static let invalidState = Code(value: .invalidState)
         /// No such service was found.
         public static let serviceNotFound = Code(value: .serviceNotFound)
-        /// The host's name is not known.
+        /// The host's name cannot be resolved.
         public static let hostNotFound = Code(value: .hostNotFound)
         /// Discovery does not work, for instance because the Zeroconf daemon is not running.
         public static let discoveryFailed = Code(value: .discoveryFailed)
         /// Both ends have to be paired first: the service accepts paired clients only, or this client accepts paired
         /// services only.
         public static let notPaired = Code(value: .notPaired)
-        /// What answers under a paired service's name has another identity than the one that was paired; or the identity
-        /// of this end was replaced while it was used.
+        /// A peer with a paired service's name has another identity than the one that was paired; or the identity of
+        /// this end was replaced while it was used.
         public static let identityChanged = Code(value: .identityChanged)
-        /// The pairing code or secret is wrong, or somebody between the two ends interferes.
+        /// The pairing code or secret is wrong, or an attacker between the two ends interferes.
         public static let wrongCode = Code(value: .wrongCode)
         /// The service is not open for pairing now.
         public static let pairingClosed = Code(value: .pairingClosed)
-        /// The service knows another client by this one's name: pair under another name.
+        /// The service has stored another client under this one's name: pair under another name.
         public static let nameTaken = Code(value: .nameTaken)
         /// The client's role does not permit this.
         public static let notAuthorised = Code(value: .notAuthorised)

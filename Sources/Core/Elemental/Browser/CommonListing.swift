@@ -216,7 +216,7 @@ struct CommonListing {
         entry.state = .waiting(now + wait)
         entries[instance] = entry
         actions.append(.note("\(instance) is not shown: it claims to be \(claimed), \(reason); next check in \(wait)"))
-        // The first failure may come from cached records of an entry that was true and has moved.
+        // The first failure may come from cached records of a true entry whose service has moved.
         if entry.failures > 1, told[claimed] == instance { release(claimed) }
     }
 

@@ -17,14 +17,14 @@ public struct DiscoveredService: Sendable, Hashable {
     public let addresses: [String]
     /// The service's TXT record, without this framework's own entries.
     public let txt: [String: String]
-    /// Whether the service says hello. Services of this framework do; an older ElementalController does not.
+    /// Whether the service sends a hello. Services of this framework do; an older ElementalController does not.
     public let saysHello: Bool
-    /// Which clients the service says that it admits; `nil` for a policy that this version does not know. Like
+    /// The policy that the service announces: which clients it admits; `nil` for a policy unknown to this version. Like
     /// everything here it is not authenticated: anyone on the network can publish it.
     public let security: SecurityPolicy?
     /// The beginning of the fingerprint that the service claims, 16 characters of base32; `nil` if it claims none.
     public let shortFingerprint: String?
-    /// Whether the service says that a client can pair now.
+    /// Whether the service announces that a client can pair now.
     public let isPairing: Bool
 
     init(_ resolved: ResolvedService, as claim: ServiceInstance? = nil) {
@@ -70,7 +70,8 @@ enum ServiceEndpoint: Sendable {
         }
     }
 
-    /// Whether `other` has no address or port that this one lacks.
+    /// Whether this endpoint has every address and the port of `other`. Between a host name and addresses, only the
+    /// ports are compared.
     func covers(_ other: ServiceEndpoint) -> Bool {
         switch (self, other) {
         case (.addresses(let own), .addresses(let others)): others.allSatisfy(own.contains)

@@ -30,13 +30,14 @@ public final class ElementalBrowser: Sendable {
     private let browser: Result<ServiceBrowser, ElementalError>
     private let logger: Logger
 
-    /// A stream that exceeds this is finished, rather than use unbounded memory or miss events unnoticed.
+    /// A stream whose buffer exceeds this finishes, rather than use unbounded memory or lose events unnoticed.
     static let bufferedEvents = 4096
 
     /// Creates a browser for the services of one name, such as `robot`, or for all element services of this framework.
     ///
-    /// Of all services, one is reported once its claim has been verified: the name under which it is listed resolves to
-    /// the same host and port. A service of an older ElementalController is found by its name only.
+    /// A browser for all services reports a service once its claim has been verified: the name under which it is listed
+    /// resolves to the same host and port. It does not find a service of an older ElementalController, which is found
+    /// by its own name only.
     public init(
         _ service: String? = nil,
         logger: Logger = Logger(label: "elemental", factory: { _ in SwiftLogNoOpLogHandler() })
@@ -60,7 +61,7 @@ public final class ElementalBrowser: Sendable {
         stream(of: try browser.get().events())
     }
 
-    /// Browses until the first answers are in, which takes a second, and resolved and verified.
+    /// Browses until the first answers have arrived, which takes a second, and have been resolved and verified.
     package func survey() throws(ElementalError) -> AsyncStream<Event> { stream(of: try browser.get().survey()) }
 
     private func stream(of events: AsyncStream<ServiceBrowser.Event>) -> AsyncStream<Event> {

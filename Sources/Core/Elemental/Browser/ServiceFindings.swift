@@ -1,8 +1,8 @@
 import Support
 
-/// What a search for a service has seen so far, and why the service was not found.
+/// The results of a search for a service so far, and the error if it was not found.
 package struct ServiceFindings: Sendable {
-    /// Anybody can publish any number of names.
+    /// Limits memory, because anyone can publish any number of names.
     private static let maximumOtherCount = 4096
 
     private let service: String?

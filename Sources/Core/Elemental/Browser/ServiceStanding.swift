@@ -8,9 +8,9 @@ import Support
 public enum ServiceStanding: Sendable, Hashable {
     /// It is not paired.
     case none
-    /// It claims to have this client's own key, as another program of the same user has.
+    /// It claims this client's own key, which programs of the same user share.
     case own
-    /// It is paired, in this role; `nil` for a role of a newer version.
+    /// It is paired, in this role; `nil` for a role that only newer versions have.
     case paired(Role?)
     /// It is paired, and claims to have another key.
     case keyChanged
@@ -60,6 +60,7 @@ extension ConnectionTarget {
     }
 }
 
+/// The services that a client trusts, as last read from its store.
 package struct TrustedServices: Sendable {
     private let keys: ClientSecurity.Keys
     private var known: TrustWatch.Snapshot?
@@ -70,7 +71,9 @@ package struct TrustedServices: Sendable {
         self.keys = keys
     }
 
-    /// Reads the store on a thread that may block, if it has changed, which it returns.
+    /// Reads the store on a thread that may block, if it has changed.
+    ///
+    /// - Returns: whether it has changed.
     @discardableResult
     package mutating func update() async throws -> Bool {
         let (store, revision) = (keys.store, known?.revision)

@@ -4,7 +4,7 @@ import Zeroconf
 
 /// The framework's entries in a service's TXT record.
 enum ServiceTXT {
-    /// The version of the protocol extensions that the service supports. Its presence says that the service says hello.
+    /// The version of the protocol extensions that the service supports. A service that has it sends a hello.
     static let version = "elemental"
     /// In the common listing: the service's own name, such as `robot`.
     static let service = "service"
@@ -14,7 +14,7 @@ enum ServiceTXT {
 
     static func commonType() throws(ZeroconfError) -> ServiceType { try .tcp("elemental") }
 
-    /// - Parameter instanceName: for the common listing.
+    /// - Parameter instanceName: for the common listing; `nil` for the service's own listing.
     static func record(
         _ entries: [String: String], service: String, instanceName: String?, security: SecurityEntries
     ) throws(ZeroconfError) -> TXTRecord {
@@ -50,7 +50,7 @@ enum ServiceTXT {
 /// - `id`: the first 16 characters of the service's fingerprint.
 /// - `pair`: 1 while a client can pair.
 ///
-/// An open service has none of these entries; the program may use the keys for its own.
+/// An open service has none of these entries; the program may use the keys for its own entries.
 struct SecurityEntries: Hashable {
     private static let policyKey = "sec"
     private static let identityKey = "id"
@@ -66,7 +66,7 @@ struct SecurityEntries: Hashable {
     init(policy: SecurityPolicy) { self.policy = policy }
 
     init(_ record: TXTRecord) {
-        // A record without this key is not this framework's, whatever it has under the others.
+        // A record without this key is not this framework's, whatever its other entries are.
         guard record[ServiceTXT.version] != nil, let text = record[Self.policyKey] else {
             policy = .open
             return

@@ -26,8 +26,8 @@ extension Connector {
             explain: { explain($0, endpoint, expected) })
     }
 
-    /// Connects, asks, and closes the connection. Cancelling the task stops it, unless the service is already being
-    /// stored.
+    /// Connects, sends the request, waits for the answer, and closes the connection. Cancelling the task stops this,
+    /// unless the service is already being stored.
     ///
     /// - Parameter prepare: called on a thread that may block.
     func ask(

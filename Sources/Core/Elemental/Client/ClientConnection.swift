@@ -80,8 +80,8 @@ final class ClientConnection: SessionOwner {
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in reopen(local, session, remote) }
     }
 
-    /// NIO closes the channel on certain errors on the path, such as a firewall's refusal. It is replaced after a
-    /// while, on the local port that the service knows.
+    /// Replaces the channel after a second, on the same local port, to which the service sends. NIO closes the channel
+    /// on certain errors of the path, such as a firewall's refusal.
     private func reopen(_ local: SocketAddress, _ session: Session, _ remote: SocketAddress) {
         guard session.isOpen else { return }
         session.device.eventLoop.assumeIsolated().scheduleTask(in: Self.reopeningTime) { [self] in
@@ -198,7 +198,7 @@ extension ClientConnection {
             opening = nil
             do {
                 guard case .authorised(let service) = try result.get() else { return }
-                // A client that connects by host and port learns only now which service this is.
+                // For a client that connects by host and port, only the admission shows which service this is.
                 guard expected.accepts(service.fingerprint, service: service.service) else {
                     throw ClientGateHandler.Failure.otherKey(service.fingerprint)
                 }

@@ -15,7 +15,7 @@ final class ClientConnectionManager: ConnectionManager {
     private var current: ClientConnection?
     private var sighted: DiscoveredService?
     private var sightings: ServiceSightings?
-    /// Proved by the service on an encrypted connection of this device, which accepts no other from then on.
+    /// The key that the service proved on an encrypted connection of this device, which accepts no other from then on.
     var provenIdentity: Fingerprint?
     /// The pins that decided how the newest connection is made.
     var pins: [TrustedService] = []
@@ -32,7 +32,7 @@ final class ClientConnectionManager: ConnectionManager {
         machine = Machine(connector.options.reconnection)
     }
 
-    /// What Zeroconf said about the service, if it was found there. Anyone on the network can publish it.
+    /// The service as Zeroconf described it, if it was found that way. Anyone on the network can publish it.
     var found: DiscoveredService? { sighted ?? connector.place.discovered }
     private var endpoint: ServiceEndpoint { found?.endpoint ?? connector.place.endpoint }
 

@@ -158,7 +158,7 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
             context?.writeAndFlush(NIOAny(ByteBuffer(bytes: bytes)), promise: nil)
         case .store(let service, let isPending):
             store(service, isPending ? .pending : .complete).assumeIsolated().whenComplete { [self] result in
-                // The service is told that storing failed, but nothing about this machine's files.
+                // The service is only notified that storing failed, without details of this machine's files.
                 failure = if case .failure(let error) = result { error } else { nil }
                 advance { $0.stored(result.mapError { _ in .notStoredByClient }) }
             }
@@ -217,11 +217,11 @@ final class ClientGateHandler: ChannelInboundHandler, RemovableChannelHandler {
 
 /// A pairing window that an admin has opened.
 public struct OpenedPairing: Sendable {
-    /// What the client has to enter. Show it to the person there, and put it nowhere else.
+    /// The secret that the client has to enter. Show it to the client's user only; do not log or store it.
     public let secret: PairingSecret
     /// How long the window stays open, unless a client pairs or fails five times before.
     public let timeLeft: Duration
-    /// The most that the client gets: what was asked for or, over the network, ``Role/control``, whichever is less.
+    /// The highest role that the client can get: the requested one, but over the network at most ``Role/control``.
     public let role: Role
 }
 
@@ -235,7 +235,7 @@ public struct RemoteRevocation: Sendable, Hashable {
         public let name: String
     }
 
-    /// How many clients have paired in windows that the revoked one opened. They remain: somebody has to look at them.
+    /// How many clients have paired in windows that the revoked one opened. They keep access: review them.
     public let letInCount: Int
     /// The first of them.
     public let letIn: [Client]

@@ -31,7 +31,7 @@ struct ClientMachine<Waiter: Equatable> {
         /// `peer`: for messages.
         case ended(ConnectionID, DisconnectReason, peer: String, isProven: Bool = false)
         case timer
-        /// `hasMoved`: whether an attempt in progress connects to an old place.
+        /// `hasMoved`: whether an attempt in progress connects to an outdated place.
         case sighted(hasMoved: Bool)
     }
 
@@ -194,7 +194,8 @@ extension ClientMachine {
         return [.startWatch] + proceed(after: nil, at: now)
     }
 
-    /// Plans the next attempt, or ends the device: the policy's attempt that an early one preceded, or else a new one.
+    /// Plans the next attempt, or ends the device. After an early attempt, it repeats the one that the policy has
+    /// planned; otherwise it asks the policy for a new one.
     ///
     /// - Parameter error: why the previous attempt failed; `nil` for the first.
     private mutating func proceed(after error: ElementalError?, at now: ContinuousClock.Instant) -> [Action] {
@@ -213,7 +214,7 @@ extension ClientMachine {
             number: plan.number, elapsed: now - plan.lossTime, reason: plan.reason, lastError: error)
         if !isRepeated {
             guard let delay = plan.policy.delay(before: attempt) else {
-                // A deliberate loss does not explain the end.
+                // The connection was closed on purpose, which does not explain the end.
                 guard let error, plan.reason.kind == .pairingChanged else { return end(plan.reason) }
                 return end(DisconnectReason(.networkError(error.message)))
             }
@@ -226,7 +227,7 @@ extension ClientMachine {
         return [.emit(.willReconnect(attempt, delay: delay)), .startTimer(delay)]
     }
 
-    /// The next attempt is early. It does not use up the one that the policy planned: a sighting may be a stale mDNS
+    /// Makes the next attempt early. It does not use up the one that the policy planned: a sighting may be a stale mDNS
     /// record, and a policy with one attempt left would otherwise give up although the service is about to return.
     private mutating func hurry(hasMoved: Bool) -> [Action] {
         switch state {

@@ -29,8 +29,8 @@ struct SystemNetwork: ClientNetwork {
         weak var browser: ElementalBrowser?
     }
 
-    /// All watches of a name share a browser, which takes up to four threads and D-Bus connections, of which a user may
-    /// have 256.
+    /// All watches of a name share a browser. A browser takes up to four threads and D-Bus connections, and the system
+    /// permits 256 of those per user.
     private static let browsers = Locked<[ComparableName: WeakBrowser]>([:])
 
     private static func browser(for service: String, _ logger: Logger) -> ElementalBrowser {

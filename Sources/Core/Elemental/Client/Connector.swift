@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import Support
 
-/// A service that a client talks to, and the settings that its connections share.
+/// A service that a client connects to, and the settings that its connections share.
 struct Connector: Sendable {
     let place: ServicePlace
     let ownName: String
@@ -54,7 +54,7 @@ struct Connector: Sendable {
         return device
     }
 
-    /// - Parameter sighted: where Zeroconf found the service since, perhaps under another name.
+    /// - Parameter sighted: where Zeroconf has found the service since, perhaps under another name.
     func target(_ sighted: DiscoveredService? = nil) -> ConnectionTarget {
         guard let found = sighted ?? place.discovered else { return ConnectionTarget(place.endpoint) }
         var target = ConnectionTarget(found)

@@ -15,6 +15,7 @@ public protocol ReconnectionPolicy: RetryPolicy {
 }
 
 extension ReconnectionPolicy where Self: NumberedDelays {
+    /// Returns the delay for the attempt's number.
     public func delay(before attempt: ReconnectionAttempt) -> Duration? { delay(before: attempt.number) }
 }
 

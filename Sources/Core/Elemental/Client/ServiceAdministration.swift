@@ -4,8 +4,8 @@ public import ElementalWire
 extension DiscoveredService {
     /// Opens the service's pairing window, as an admin of it: one client can then pair with the returned secret.
     ///
-    /// A program with the service's own identity, which is one of the same user, is an admin on the service's host.
-    /// Other clients must have been granted that role, and can open windows for ``Role/control`` at most.
+    /// A program with the service's own identity, which programs of the same user share, is an admin on the service's
+    /// host. Other clients must have been granted that role, and can open windows for ``Role/control`` at most.
     /// - Parameters:
     ///   - duration: how long the window stays open, clamped to 1 s to an hour.
     ///   - role: the highest role that the client can get.
@@ -25,7 +25,7 @@ extension DiscoveredService {
     /// Revokes a client's pairing with the service, as an admin of it. The client's connections end within 2 s.
     ///
     /// - Parameters:
-    ///   - client: the client's whole fingerprint. A client that the service does not know is not an error.
+    ///   - client: the client's whole fingerprint. An unknown client is not an error.
     ///   - options: with the admin's identity and store in ``ConnectOptions/security``.
     /// - Throws: ``ElementalError`` as ``openPairing(for:role:_:options:)`` does.
     public func revoke(
@@ -56,8 +56,8 @@ extension Connector {
         _ purpose: ClientAdmission.Purpose
     ) async throws(ElementalError) -> ClientGateHandler.Outcome {
         try await ask { keys in
-            // Only a service whose key is known is asked: another one could pretend to be it and be paired with in its
-            // place.
+            // The command goes only to a service whose key is known: another one could impersonate it and be paired in
+            // its place.
             let security = ClientSecurity.required(identity: keys.identity, store: keys.store)
             let expected = try security.decide(
                 target(), announced: place.discovered?.security, proven: nil, name: peerName)

@@ -9,14 +9,16 @@ extension DiscoveredService {
     /// ```swift
     /// try await service.pair(as: "Rob's iPhone", options: options) { _ in PairingSecret(code: readLine() ?? "") }
     /// ```
-    /// The service counts wrong codes and closes its window after five. Do not try a code again.
+    /// The service counts wrong codes and closes its window after five. Do not retry with the same code.
     ///
     /// Cancelling the task stops the pairing, and nothing is stored here, unless storing has already begun.
     /// - Parameters:
     ///   - name: this client's name, under which the service lists it; not empty.
-    ///   - role: the role that the client asks for. It gets this or what the service offers, whichever is less.
+    ///   - role: the role that the client requests. The service grants this or the role that it offers, whichever is
+    ///     lower.
     ///   - options: with the client's identity and store in ``ConnectOptions/security``.
-    ///   - enter: returns what the service shows; `nil` to give up. The client is not connected meanwhile.
+    ///   - enter: returns the code or secret that the service shows; `nil` to give up. The client is not connected
+    ///     while it runs.
     /// - Throws: ``ElementalError/Code/wrongCode``, ``ElementalError/Code/pairingClosed``,
     ///   ``ElementalError/Code/identityChanged`` if the service is paired with another key,
     ///   ``ElementalError/Code/connectionFailed``, ``ElementalError/Code/hostNotFound``,
@@ -52,16 +54,16 @@ extension ServicePlace {
 public struct PairingRequest: Sendable {
     /// Six digits, or a long secret.
     public let kind: PairingSecret.Kind
-    /// The name that the service gives itself, such as `robot`.
+    /// The service's name as it announces it, such as `robot`.
     public let service: String
-    /// How long the service accepts it, unless the window is closed before.
+    /// How long the pairing window stays open, unless the service closes it earlier.
     public let timeLeft: Duration
 }
 
 extension Connector {
     private static let maximumHostCount = 8
 
-    /// - Parameter secret: `nil` to ask which kind has to be entered.
+    /// - Parameter secret: `nil` to ask which kind of secret has to be entered.
     fileprivate func pair(
         _ secret: PairingSecret?, _ role: Role
     ) async throws(ElementalError) -> AdmissionRequest.Answer {

@@ -5,13 +5,14 @@ public enum ServicePlace: Sendable, Hashable {
     /// A host name or address and a port, without Zeroconf.
     case address(host: String, port: Int)
 
-    /// What Zeroconf says about the service, if it was asked.
+    /// The service as Zeroconf describes it; `nil` for an address.
     public var discovered: DiscoveredService? {
         guard case .found(let service) = self else { return nil }
         return service
     }
 
-    /// The place as the user types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network.
+    /// The place as the user types it: `SERVICE/INSTANCE NAME` or `HOST:PORT`. A service's name comes from the network
+    /// and is not escaped.
     public var target: String {
         switch self {
         case .found(let service): "\(service.service)/\(service.name)"

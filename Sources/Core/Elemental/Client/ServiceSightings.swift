@@ -61,13 +61,13 @@ struct ServiceSightings {
         let hasMoved = !known.covers(service.endpoint)
         let wasGone = gone.remove(ComparableName(service.name)) != nil
         let isReturn = hasMoved || wasGone || index == nil && now - start > Self.cacheTime
-        // A new place comes first, but only a limited number of times: an attacker could list places again and again,
-        // so that every other attempt is abandoned.
+        // A new place comes first, but only a limited number of times: otherwise an attacker could list new places
+        // again and again, so that every attempt is abandoned.
         if let index {
             places[index] = service
         } else {
             let isFirst = firstCount < Self.maximumCount
-            // An attempt that is abandoned for another place was no real try.
+            // A place whose attempt is abandoned for another one counts as untried.
             if isFirst, let tried = places.first { untried.insert(ComparableName(tried.name)) }
             places.insert(service, at: isFirst ? 0 : places.count)
             firstCount += 1

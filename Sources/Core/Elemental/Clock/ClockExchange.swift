@@ -1,20 +1,21 @@
 import ElementalWire
 
-/// One end's part in exchanging times: takes frames and what the machine's clocks show, and returns frames. No timers.
+/// One end's part in exchanging times: takes frames and readings of this machine's clocks, and returns frames. It has
+/// no timers.
 struct ClockExchange {
-    /// How many times a client asks when it has connected.
+    /// How many requests a client sends after it has connected.
     static let firstCount = 8
     /// How long an answer may take, in nanoseconds, before the client asks again.
     private static let patience: Int64 = 10_000_000_000
-    /// Milliseconds of sleep that count: reading two clocks takes time.
+    /// The minimum sleep that counts, in milliseconds: the two clocks are not read at the same moment.
     private static let leastSleep = 10
 
     private var clock = PeerClock()
     /// A client's request that is not answered yet.
     private var asked: (nonce: UInt64, time: Int64)?
-    /// A client: the times of the exchange that its last request began, which the next one tells.
+    /// On a client: when it sent its last request and received the answer. The next request contains both times.
     private var told: (sent: Int64, returned: Int64)?
-    /// A service: when it received the last request, and answered it.
+    /// On a service: when it received and answered the last request.
     private var answered: Int64?
     private var ownSleep: UInt32?
     private var peerSleep: UInt32?
@@ -30,8 +31,8 @@ struct ClockExchange {
         clock.reading.map { KnownClock(reading: $0, anchor: anchor(at: $0.time), slept: ownSleep ?? 0) }
     }
 
-    /// Nanoseconds from this machine's clock to those since 1970, by its own time of day or else the peer's; 0 if nothing
-    /// keeps either right.
+    /// Nanoseconds to add to this machine's clock for the time since 1970, by its own time of day or else the peer's; 0
+    /// if neither is synchronised.
     func anchor(at time: Int64) -> Int64 {
         guard ownAnchor == 0, peerAnchor != 0, let reading else { return ownAnchor }
         return peerAnchor &+ reading.offset(at: time).offset
@@ -42,7 +43,7 @@ struct ClockExchange {
         if let asked, now.time - asked.time < Self.patience { return nil }
         note(now)
         asked = (nonce, now.time)
-        // The service takes them for those of its last answer.
+        // The service assigns these times to its last answer.
         let told = self.told.take()
         return ClockFrame(
             .request, nonce: nonce, first: told?.sent ?? 0, second: told?.returned ?? 0, anchor: now.anchor,
@@ -52,7 +53,8 @@ struct ClockExchange {
     /// Takes a request of the client and returns the answer.
     mutating func answer(_ request: ClockFrame, at now: MachineClock) -> ClockFrame {
         note(now, request)
-        // The client's times of its previous request and of the answer, which this end received and sent at one time.
+        // `first` and `second`: when the client sent its previous request and received the answer. This end received
+        // that request and answered it at one moment.
         if let answered, request.second != 0 {
             clock.add(
                 PeerClock.Exchange(
@@ -70,7 +72,7 @@ struct ClockExchange {
         guard let request = asked, request.nonce == answer.nonce else { return false }
         asked = nil
         count += 1
-        // The times of a request from before a sleep are worth nothing.
+        // A request from before a sleep has useless times.
         if note(now, answer) { return true }
         let exchange = PeerClock.Exchange(
             sent: request.time, received: answer.first, answered: answer.second, returned: now.time)
@@ -79,7 +81,7 @@ struct ClockExchange {
         return true
     }
 
-    /// - Returns: whether one of the machines has slept, so that everything begins anew.
+    /// - Returns: whether one of the machines has slept, so that the estimate is reset.
     @discardableResult
     private mutating func note(_ now: MachineClock, _ frame: ClockFrame? = nil) -> Bool {
         let hasSlept = Self.differs(ownSleep, now.slept) || frame.map { Self.differs(peerSleep, $0.slept) } ?? false
@@ -100,10 +102,11 @@ struct ClockExchange {
     }
 }
 
-/// How the peer's clock differs from this machine's, as long as this one does not sleep.
+/// The difference between the peer's clock and this machine's, valid until this machine sleeps.
 struct KnownClock {
     let reading: PeerClockReading
-    /// Nanoseconds from this machine's clock to those since 1970; 0 if nothing keeps the time of day right at either end.
+    /// Nanoseconds to add to this machine's clock for the time since 1970; 0 if neither end's time of day is
+    /// synchronised.
     let anchor: Int64
     fileprivate let slept: UInt32
 
@@ -111,6 +114,6 @@ struct KnownClock {
         (self.reading, self.anchor, self.slept) = (reading, anchor, slept)
     }
 
-    /// Whether the machine has slept since. Its clock was kept by another oscillator then.
+    /// Whether the machine has slept since. Another oscillator keeps its clock during a sleep.
     func isOver(_ slept: UInt32) -> Bool { ClockExchange.differs(self.slept, slept) }
 }

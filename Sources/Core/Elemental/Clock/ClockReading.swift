@@ -1,8 +1,8 @@
-/// What is known of another machine's clock and of this machine's time of day at one moment. The times of day that one
-/// reading gives have the order and the distances of the other clock's times; those of several readings need not.
+/// A reading of the peer's clock and of this machine's time of day at one moment. Times of day that are converted with
+/// one reading keep the order and the distances of the peer's times; with several readings they may not.
 package struct ClockReading {
     let clock: KnownClock
-    /// Nanoseconds from this machine's clock to those since 1970.
+    /// Nanoseconds to add to this machine's clock for the time since 1970.
     let day: Int64
 
     /// Seconds since 1970, in whole microseconds.

@@ -17,7 +17,7 @@ import Darwin
 struct MachineClock: Hashable {
     /// Nanoseconds since the machine's start, sleep included. Setting the time of day does not change it.
     var time: Int64
-    /// Nanoseconds from ``time`` to those since 1970; 0 if nothing keeps the time of day right.
+    /// Nanoseconds to add to ``time`` for the time since 1970; 0 if the time of day is not synchronised.
     var anchor: Int64
     /// How many milliseconds the machine has slept since its start; wraps around.
     var slept: UInt32
@@ -26,14 +26,14 @@ struct MachineClock: Hashable {
         MachineClock(time: time, anchor: clinux_is_clock_synchronised() ? day : 0, slept: slept)
     }
 
-    /// Nanoseconds from ``time`` to those since 1970 by this machine's time of day, whether that is kept right or not.
+    /// Nanoseconds to add to ``time`` for the time since 1970 by this machine's time of day, synchronised or not.
     static var day: Int64 {
         var (difference, narrowest) = (Int64(0), Int64.max)
         for _ in 0..<5 {
             let (before, day, after) = (time, nanoseconds(CLOCK_REALTIME), time)
             let width = after - before
             if width < narrowest { (difference, narrowest) = (day - before - width / 2, width) }
-            // Otherwise the thread may not have run in between.
+            // A longer gap may mean that the thread was preempted in between.
             if width < 1000 { break }
         }
         return difference
@@ -44,20 +44,20 @@ struct MachineClock: Hashable {
         var (before, running) = (Int64(0), Int64(0))
         for _ in 0..<5 {
             (before, running) = (nanoseconds(elapsed), nanoseconds(awake))
-            // Otherwise the thread did not run in between, and it was no sleep of the machine.
+            // A longer gap means that the thread was preempted in between; the machine did not sleep.
             if nanoseconds(elapsed) - before < 1_000_000 { break }
         }
         return UInt32(truncatingIfNeeded: (before - running) / 1_000_000)
     }
 
-    /// Tells this start of the machine from others: 16 bytes.
+    /// Identifies this start of the machine: 16 bytes.
     static let start: [UInt8] = {
         var text: String?
         #if os(Linux)
         text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         #endif
         let bytes = text.flatMap { $0.filter(\.isHexDigit)[...].hexadecimalBytes }
-        // Otherwise each start of the program counts for one of the machine.
+        // Without the system's identifier, each start of the program counts as a start of the machine.
         return bytes?.count == 16 ? bytes ?? [] : (0..<16).map { _ in .random(in: 0...255) }
     }()
 

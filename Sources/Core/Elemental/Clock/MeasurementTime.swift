@@ -8,13 +8,13 @@ public struct MeasurementTime: Sendable, Hashable, Comparable {
     /// Microseconds since the machine was started; negative before that.
     public var microseconds: Int64
 
-    /// A moment so many microseconds after the machine was started.
+    /// Creates a moment this many microseconds after the machine was started.
     public init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// This moment.
     public static var now: MeasurementTime { MeasurementTime(microseconds: MachineClock.time / 1000) }
 
-    /// A moment of the time of day that this machine shows now.
+    /// Creates a moment from a time of day, by this machine's current setting of it.
     ///
     /// - Parameter seconds: seconds since 1970.
     public init(secondsSince1970 seconds: Double) {
@@ -22,21 +22,22 @@ public struct MeasurementTime: Sendable, Hashable, Comparable {
         microseconds = since1970 &- MachineClock.day / 1000
     }
 
-    /// Seconds since 1970 by the time of day that this machine shows now, in whole microseconds.
+    /// Seconds since 1970 by this machine's current setting of the time of day, in whole microseconds.
     package var secondsHere: Double { Double(microseconds &+ MachineClock.day / 1000) / 1_000_000 }
 
+    /// Whether `a` is earlier than `b`.
     public static func < (a: MeasurementTime, b: MeasurementTime) -> Bool { a.microseconds < b.microseconds }
 }
 
-/// When a received value was measured, by what is known of the other end's clock.
+/// When a received value was measured, converted from the peer's clock.
 ///
-/// It is what the other end says: nothing that has to be safe may depend on it.
+/// The peer reports it, so nothing that has to be safe may depend on it.
 public struct ReceivedTime: Sendable, Hashable {
     /// The moment on this machine's clock.
     public let time: MeasurementTime
-    /// The most by which ``time`` is wrong, if the other end is honest.
+    /// The maximum error of ``time``, if the peer is honest.
     public let error: Duration
-    /// The moment in seconds since 1970, in whole microseconds; `nil` if neither machine's time of day is kept right.
+    /// The moment in seconds since 1970, in whole microseconds; `nil` if neither machine's time of day is synchronised.
     public let secondsSince1970: Double?
 
     package init(time: MeasurementTime, error: Duration, secondsSince1970: Double?) {
@@ -45,14 +46,14 @@ public struct ReceivedTime: Sendable, Hashable {
         self.secondsSince1970 = secondsSince1970
     }
 
-    /// The same by this machine's time of day if nothing keeps any right.
+    /// ``secondsSince1970``, or the moment by this machine's time of day if neither is synchronised.
     package var secondsHere: Double {
         secondsSince1970 ?? time.secondsHere
     }
 }
 
 extension TimedValue {
-    /// The bytes of a value behind its header.
+    /// Returns the header and, after it, the value.
     static func bytes(_ id: Int8, _ time: MeasurementTime, _ value: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: headerByteCount + value.count) { buffer, count in
             let bytes = UnsafeMutableRawBufferPointer(buffer)

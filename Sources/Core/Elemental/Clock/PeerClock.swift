@@ -1,28 +1,29 @@
-/// How another machine's clock differs from this one's, from exchanges of times with it.
+/// Estimates the difference between the peer's clock and this machine's from exchanges of times.
 ///
-/// A message arrives after it was sent. So the other clock is ahead by at least what it showed when a message left there,
-/// less what this one showed when that arrived, and at most by what it showed when a message of this end arrived, less
-/// what this one showed when that left. Each exchange gives both limits, a round trip apart; they widen with time by
-/// ``maximumDrift``, and the narrowest of all count. They hold on any network, if the other end says what its clock shows
+/// A message arrives after it was sent. Therefore the peer's clock is ahead by at least `answered - returned` and at
+/// most `received - sent`. Each exchange gives both limits, a round trip apart. They widen with time by
+/// ``maximumDrift``, and the narrowest of all count. They hold on any network, if the peer reports its clock correctly
 /// and neither clock drifts more than that. The estimate lies between them.
 struct PeerClock {
-    /// How much faster one clock may run than the other: each may be wrong by 100 ppm, and the rest is for corrections.
+    /// How much faster one clock may run than the other: each may be wrong by 100 ppm, and the rest is for corrections
+    /// of the clocks.
     static let maximumDrift = 500e-6
-    /// The most exchanges that count.
+    /// The maximum number of exchanges that are kept.
     static let capacity = 64
-    /// How long exchanges have to go back, in nanoseconds, before the drift is estimated: queues look like drift before.
+    /// How long exchanges must go back, in nanoseconds, before the drift is estimated: over a shorter time, queueing
+    /// delays look like drift.
     private static let driftSpan = 16e9
 
-    /// The four times of an exchange, in nanoseconds of the clock of whoever observed each.
+    /// The four times of an exchange, each in nanoseconds of the clock of the end that observed it.
     struct Exchange: Hashable {
-        /// When a message of this end was sent, and received by the other.
+        /// When this end sent a message, and when the peer received it.
         var sent: Int64
         var received: Int64
-        /// When a message of the other end was sent, and received here.
+        /// When the peer sent a message, and when this end received it.
         var answered: Int64
         var returned: Int64
 
-        /// The least and the most by which the other clock is ahead.
+        /// The limits of how far the peer's clock is ahead.
         fileprivate var least: Int64 { answered &- returned }
         fileprivate var most: Int64 { received &- sent }
     }
@@ -31,9 +32,9 @@ struct PeerClock {
     /// The difference by all exchanges; `nil` before the first.
     private(set) var reading: PeerClockReading?
 
-    /// Takes another exchange.
+    /// Adds an exchange.
     ///
-    /// - Returns: whether it can be true: the answer did not take less than no time.
+    /// - Returns: `false` if it is impossible: its round trip is negative.
     @discardableResult
     mutating func add(_ exchange: Exchange) -> Bool {
         guard exchange.most >= exchange.least else { return false }
@@ -41,14 +42,14 @@ struct PeerClock {
         exchanges.append(exchange)
         reading = read()
         if reading == nil {
-            // It contradicts what came before: a clock has jumped, or the other end is not honest.
+            // It contradicts the earlier exchanges: a clock has jumped, or the peer is not honest.
             exchanges = [exchange]
             reading = read()
         }
         return true
     }
 
-    /// Forgets everything: a machine has slept, and its clock was kept by another oscillator meanwhile.
+    /// Discards all exchanges: a machine has slept, and another oscillator kept its clock meanwhile.
     mutating func reset() { self = PeerClock() }
 
     /// - Returns: `nil` if the limits contradict each other.
@@ -69,9 +70,9 @@ struct PeerClock {
             base: base, time: now, offset: min(max(offset, least), most), drift: drift, least: least, most: most)
     }
 
-    /// The straight line that fits the middles of the exchanges best, those with a short round trip most.
+    /// Fits a straight line to the midpoints of the exchanges, weighted towards those with a short round trip.
     private func estimate(_ base: Int64, _ now: Int64, _ shortest: Double) -> (offset: Double, drift: Double) {
-        // A round trip that is longer by this counts a quarter: 10 µs are what a system's scheduler adds.
+        // A round trip that is longer by this has a quarter of the weight. A system's scheduler adds about 10 µs.
         let scale = shortest / 4 + 10_000
         var (sum, sumX, sumY, sumXX, sumXY) = (0.0, 0.0, 0.0, 0.0, 0.0)
         for exchange in exchanges {
@@ -93,20 +94,19 @@ struct PeerClock {
     }
 }
 
-/// How another machine's clock differs from this one's, at a moment and around it.
+/// The difference between the peer's clock and this machine's at one moment, and an estimate for the time around it.
 struct PeerClockReading: Hashable {
-    /// Nanoseconds by which the other clock is ahead, to which the others are added.
+    /// Nanoseconds by which the peer's clock is ahead; ``offset``, ``least`` and ``most`` are relative to this.
     fileprivate let base: Int64
-    /// The moment, in nanoseconds of this machine's clock.
+    /// The moment of the reading, in nanoseconds of this machine's clock.
     let time: Int64
     fileprivate let offset: Double
-    /// Nanoseconds a nanosecond.
+    /// How much faster the peer's clock runs, in nanoseconds per nanosecond.
     let drift: Double
     fileprivate let least: Double
     fileprivate let most: Double
 
-    /// By how many nanoseconds the other clock is ahead when this machine's shows `time`, and the most by which that is
-    /// wrong.
+    /// Returns how many nanoseconds the peer's clock is ahead when this machine's shows `time`, and the maximum error.
     func offset(at time: Int64) -> (offset: Int64, error: Int64) {
         let age = Double(time &- self.time)
         let spread = PeerClock.maximumDrift * abs(age)
@@ -115,17 +115,17 @@ struct PeerClockReading: Hashable {
         return (base &+ Self.whole(offset), Self.whole(max(most - offset, offset - least) + 1))
     }
 
-    /// A whole number of nanoseconds; of more than 292 years the largest there is.
+    /// Rounds up to whole nanoseconds; beyond 292 years, returns the largest or smallest `Int64`.
     private static func whole(_ number: Double) -> Int64 {
         Int64(exactly: number.rounded(.up)) ?? (number < 0 ? .min : .max)
     }
 
-    /// This machine's time when the other clock shows `time`, in nanoseconds, and the most by which it is wrong.
+    /// Returns this machine's time when the peer's clock shows `time`, in nanoseconds, and the maximum error.
     func own(of time: Int64) -> (time: Int64, error: Int64) {
         let about = time &- base &- Self.whole(offset)
         let (offset, error) = offset(at: about)
-        // It is that of the moment `about`, which may be wrong by the error, and by what the clocks ran apart since the
-        // reading. Meanwhile they ran apart by this.
+        // The offset is that of the moment `about`, which is uncertain by the error and by the drift since the reading.
+        // `rest` is the maximum drift over that uncertainty.
         let age = abs(Double(about &- self.time))
         let rest = Int64((2 * Double(error) + PeerClock.maximumDrift * age) * PeerClock.maximumDrift) + 1
         return (time &- offset, error.addingReportingOverflow(rest).overflow ? .max : error + rest)

@@ -9,11 +9,11 @@ protocol ConnectionHandler: AnyObject {
     var isInBatch: Bool { get }
     func flushAfterBatch()
     func flush()
-    /// Runs what may send values, and then writes them.
+    /// Runs `body`, and then writes the values that it sent.
     func batch(_ body: () -> Void)
     func refuse(_ id: Int8, _ reason: ValueRefusal.Reason)
     func resumeReading()
-    /// `nil` if what is written does not go to the socket unchanged.
+    /// `nil` if written bytes do not reach the socket unchanged, as on an encrypted connection.
     var plainSocket: StreamSocket? { get }
     /// Closes the connection gracefully.
     func close()
@@ -26,12 +26,12 @@ final class Connection: Sendable {
     let handler: NIOLoopBound<any ConnectionHandler>
     // Made once, so that scheduling a flush allocates nothing.
     private let flush: @Sendable () -> Void
-    /// Written to by threads that answer what was received over TCP.
+    /// For threads that answer values received over TCP.
     private let direct = DirectSocket()
-    /// The same for datagrams that are sent as they are; `nil` while there are none.
+    /// The same for datagrams, which must be unencrypted; `nil` while there is no socket.
     private let datagrams = AtomicLazyReference<DatagramSink>()
-    /// Something was received since another thread last wrote directly: what that thread sends now is likely the
-    /// answer, which is worth a system call of its own. Values sent unasked are better batched by the loop.
+    /// Whether something was received since another thread last wrote directly. The next value that such a thread sends
+    /// is likely an answer, which is worth a system call of its own. Other values are better batched by the event loop.
     private let mayAnswer = Atomic(false)
 
     init(channel: any Channel, handler: any ConnectionHandler) {
@@ -58,13 +58,13 @@ final class Connection: Sendable {
 extension Connection {
     func noteRead() { mayAnswer.store(true, ordering: .relaxed) }
 
-    /// Datagrams may be sent there, by any thread. A second socket, which a client opens when the system has closed the
-    /// first, is left to the event loop.
+    /// Lets any thread send datagrams to this sink. A second socket, which a client opens when the system has closed
+    /// the first, is left to the event loop.
     func use(_ datagrams: DatagramSink) { _ = self.datagrams.storeIfNil(datagrams) }
 
     func end() { direct.close() }
 
-    /// Whether the calling thread should write what it has queued itself. It uses up the permission to answer.
+    /// Whether the calling thread should itself write what it has queued. Resets ``mayAnswer``.
     func takesAnswer(over transport: Transport) -> Bool {
         guard mayAnswer.load(ordering: .relaxed), !channel.eventLoop.inEventLoop else { return false }
         mayAnswer.store(false, ordering: .relaxed)

@@ -3,9 +3,9 @@ import Support
 
 /// Resource limits of one connection.
 public struct DeviceLimits: Sendable, Hashable {
-    /// The longest value accepted from the peer, in bytes. A peer that announces a longer one is disconnected, and so
-    /// is one whose incomplete values, one in pieces and one in a frame, together take more than this. A frame of up to
-    /// 128 KiB has room beside a value in pieces, however long that is.
+    /// The longest value accepted from the peer, in bytes. A peer that announces a longer value is disconnected. So is
+    /// a peer whose incomplete values, one in pieces and one in a frame, together exceed this; a frame of up to 128 KiB
+    /// is accepted beside a value in pieces of any length.
     public var maximumValueByteCount: Int
     /// Unsent bytes per transport at which `send` throws ``ElementalError/Code/queueFull``. A single value is always
     /// accepted when the queue is empty, however long it is.
@@ -14,8 +14,8 @@ public struct DeviceLimits: Sendable, Hashable {
     /// eighth is left. Queued values arrive late, and values that no longer fit in the processor's cache are sent more
     /// slowly (measured): a sender that can wait need not fill the whole queue.
     public var readyQueueByteCount: Int
-    /// Values that an async stream buffers before reading is paused, which makes the peer wait. As many values from
-    /// datagrams are buffered, and the oldest of them are dropped.
+    /// Values that an async stream buffers before reading is paused, which makes the peer wait. The same number of
+    /// values from datagrams is buffered, and the oldest of them are dropped.
     public var streamBufferCount: Int
     /// The same in bytes, counting the memory that the values take. A single value is always buffered, however long it
     /// is.
@@ -41,7 +41,7 @@ public struct DeviceLimits: Sendable, Hashable {
 
     var maximumSilence: Duration? { heartbeatInterval.map { $0 * max(1, heartbeatPatience) } }
 
-    /// Limits; what is left out has its default.
+    /// Creates limits; parameters that are left out have their defaults.
     public init(
         maximumValueByteCount: Int = 128 * 1024 * 1024, maximumQueueByteCount: Int = 8 * 1024 * 1024,
         readyQueueByteCount: Int = 256 * 1024, streamBufferCount: Int = 256,
@@ -65,8 +65,8 @@ public struct DeviceLimits: Sendable, Hashable {
     }
 }
 
-/// The memory that several holders share, in bytes. No holder gets more than what it leaves to the others: one gets
-/// half, two a third each, and there is always something left for one more.
+/// A memory budget that several holders share, in bytes. No holder may have more than it leaves free: one can have
+/// half, two a third each, and some is always left for another one.
 package final class ByteBudget: Sendable {
     package let limit: Int
     private let used = Locked(0)
@@ -76,7 +76,10 @@ package final class ByteBudget: Sendable {
     /// The bytes that are held now.
     package var usedByteCount: Int { used.withLock { $0 } }
 
-    /// A holder has `new` bytes in place of `old`, unless these are too many.
+    /// Replaces `old` bytes of a holder by `new`, unless the holder would have too many.
+    ///
+    /// - Parameter own: all bytes of the holder, before the change.
+    /// - Returns: whether they were replaced.
     package func replace(_ old: Int, by new: Int, own: Int) -> Bool {
         used.withLock { used in
             let others = used - own
@@ -86,7 +89,10 @@ package final class ByteBudget: Sendable {
         }
     }
 
-    /// A holder has this many bytes more, or fewer, which cannot be prevented.
+    /// Records that a holder has this many bytes more, or fewer if negative, whatever the limit.
+    ///
+    /// - Parameter own: all bytes of the holder, after the change.
+    /// - Returns: whether that is within the limit.
     package func note(_ change: Int, own: Int) -> Bool {
         used.withLock { used in
             used += change
@@ -95,7 +101,7 @@ package final class ByteBudget: Sendable {
     }
 }
 
-/// Counts the values received within a second. No timers.
+/// Limits the values received within a second. It has no timer: the caller schedules ``goOn(at:)``.
 struct Throttle {
     /// The maximum number of values per second, at least 1.
     let limit: Int
@@ -117,7 +123,8 @@ struct Throttle {
         return end
     }
 
-    /// Values beyond the previous second's limit, received in the same read, count towards the new one.
+    /// Begins a new second. Values beyond the previous second's limit, received in the same read, count towards the new
+    /// one.
     ///
     /// - Returns: when to call it again, if they reach the limit again.
     mutating func goOn(at now: NIODeadline) -> NIODeadline? {

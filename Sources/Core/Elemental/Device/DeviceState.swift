@@ -27,12 +27,12 @@ struct DeviceState {
         var roundTripCount = 0
         var pauses: Set<UInt64> = []
         var lastPause: UInt64 = 0
-        /// The tokens of those that the user has not undone.
+        /// The tokens of the pauses that the program has not undone.
         var userPauses: [UInt64] = []
         var longValues: [Data?] = []
         /// When the newest values of timed elements were measured, in microseconds of the peer's clock.
         var times: [Int8: Int64] = [:]
-        /// Elements of which a handler could not decode a value.
+        /// Elements with a value that a handler could not decode.
         var undecodable = IdentifierSet()
         var keepsLongValues = true
         /// A budget that several devices share; `nil` for no limit.
@@ -60,19 +60,18 @@ struct DeviceState {
     var events = EventSubscribers<DeviceEvent>()
     var pings = Registry<Outcome<Result<ContinuousClock.Instant, ElementalError>>>()
     var historyRequests = Registry<Outcome<Result<HistoryAnswer, ElementalError>>>()
-    /// Values of this client that the service has not decided on yet, and the pings that came behind them.
     var undecided = UndecidedValues()
-    /// Opens when the service's catalogue is known, or known not to arrive.
+    /// Opens when the service's catalogue has arrived, or will not arrive any more.
     var catalogueSettled = Latch()
     var reconnectionCount = 0
-    /// What it had counted when that was last reported as metrics.
+    /// The counts at the last metrics report.
     var metricsTaken = MetricsSample()
 }
 
-/// Values that a service has not decided on yet, and the pings behind them, whose answers tell the client that it knows
-/// all refusals.
+/// Counts a client's values that the service has not decided on yet, and keeps the pings that follow them: the answer
+/// to a ping means that all refusals of earlier values have been sent.
 struct UndecidedValues {
-    /// Further pings are answered at once.
+    /// Pings beyond this number are answered at once.
     static let maximumPingCount = 16
 
     private var count = 0
@@ -87,7 +86,9 @@ struct UndecidedValues {
         return pings
     }
 
-    /// Keeps a ping if values before it are undecided. A heartbeat, which is all zeros, does not wait.
+    /// Keeps a ping if values before it are undecided. A heartbeat, whose bytes are all zero, is not kept.
+    ///
+    /// - Returns: whether the ping was kept.
     mutating func keep(_ ping: UnsafeRawBufferPointer) -> Bool {
         guard count > 0, pings.count < Self.maximumPingCount, ping.contains(where: { $0 != 0 }) else { return false }
         pings.append([UInt8](ping))

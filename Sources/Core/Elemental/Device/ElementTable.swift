@@ -40,8 +40,8 @@ final class ElementTable: @unchecked Sendable {
             isSpecial = hasChoices || isTimed
         }
 
-        /// All bytes, or none if the value cannot be accepted. A value of a fixed length, at most 64 bytes, is checked
-        /// for its form before its access, so it is buffered anyway.
+        /// Returns how many bytes of a value to buffer: all, or none if it cannot be accepted. A value of a fixed
+        /// length, at most 64 bytes, is checked for its form before its access, so it is buffered anyway.
         func keptByteCount(of length: Int, fromClient: Bool) -> Int {
             guard isDefined else { return 0 }
             if byteCount >= 0 { return Int(byteCount) == length ? length : 0 }
@@ -66,15 +66,15 @@ final class ElementTable: @unchecked Sendable {
     }
 
     let catalogue: ElementCatalogue
-    /// Whether values of an element carry times, or are kept with them.
+    /// Whether an element is timed or has a history, so that its values need times.
     let usesTimes: Bool
-    /// Elements that the other end may neither read nor set, and does not know of.
+    /// Elements that the peer may neither read nor set, and that are not announced to it.
     let hidden: IdentifierSet
     /// 128 rules, indexed by identifier. They live as long as the table.
     let rules: UnsafePointer<Rule>
     private static let count = 128
 
-    /// - Parameter hidden: further elements, of which every value is rejected.
+    /// - Parameter hidden: further elements, all of whose values are rejected.
     init(_ catalogue: ElementCatalogue, hiding hidden: [ElementDefinition] = []) {
         self.catalogue = catalogue
         usesTimes = catalogue.contains { $0.timed || $0.history != nil }

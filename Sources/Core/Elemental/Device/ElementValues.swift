@@ -1,19 +1,20 @@
 public import ElementalWire
 public import NIOConcurrencyHelpers
 
-/// The values of one element as they are received, as an async sequence.
+/// Values of one element, or of all, as they are received, as an async sequence.
 ///
-/// It ends when the device does; ``ending`` says why. ``StreamBuffering`` determines what happens to values that arrive
-/// faster than they are consumed. By default a slow consumer exerts backpressure on the peer: once
-/// ``DeviceLimits/streamBufferCount`` values or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from the
-/// connection pauses until half of them are consumed. This holds back all elements of the connection. It cannot hold back
-/// datagrams: of their values the oldest are dropped.
+/// It ends when the device does; ``ending`` is the reason. ``StreamBuffering`` determines what happens to values that
+/// arrive faster than they are consumed. By default a slow consumer exerts backpressure on the peer: once
+/// ``DeviceLimits/streamBufferCount`` values or ``DeviceLimits/streamBufferByteCount`` bytes are buffered, reading from
+/// the connection pauses until half of them are consumed. This holds back all elements of the connection. Datagrams
+/// cannot be held back: the oldest of their values are dropped.
 ///
 /// A task may iterate on any executor. On ``ElementalDevice/executor``, the connection's event loop, a value costs
 /// little more than a handler's call; elsewhere each value that finds the task waiting costs a thread hop.
 public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
     @usableFromInline let stream: ValueStream<Value>
-    /// For the iterator. A sequence that is released without having made one ends the stream with it.
+    /// Passed to the iterator. A sequence that is released before it has made an iterator releases this too, which ends
+    /// the stream.
     @usableFromInline let iteration: NIOLockedValueBox<Iteration?>
 
     @inlinable
@@ -22,7 +23,7 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
         iteration = NIOLockedValueBox(Iteration(stream))
     }
 
-    /// Ends a stream whose iterator is gone.
+    /// Ends the stream when the iterator is released.
     @usableFromInline
     final class Iteration: Sendable {
         @usableFromInline let stream: ValueStream<Value>
@@ -53,7 +54,7 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// The iterator.
+    /// Returns the iterator.
     @inlinable
     public func makeAsyncIterator() -> AsyncIterator {
         AsyncIterator(iteration.withLockedValue { $0.take() } ?? Iteration(stream))
@@ -66,7 +67,7 @@ public struct ElementValues<Value: Sendable>: AsyncSequence, Sendable {
     /// for await level in levels { … }
     /// if case .disconnected(let reason)? = levels.ending { print(reason) }
     /// ```
-    /// It is known as soon as the device has ended, while values that were buffered are still delivered.
+    /// It is set as soon as the device has ended, even while buffered values are still delivered.
     @inlinable
     public var ending: StreamEnding? { stream.ending }
 }
@@ -83,11 +84,12 @@ public enum StreamEnding: Sendable {
 /// What an async stream does with values that arrive faster than they are consumed.
 public enum StreamBuffering: Sendable, Hashable {
     /// It buffers ``DeviceLimits/streamBufferCount`` values or ``DeviceLimits/streamBufferByteCount`` bytes; then
-    /// reading from the TCP connection pauses, which makes the peer wait. Datagrams cannot be held back: as many of
-    /// their values are buffered, and the oldest are dropped and counted (``DeviceStatistics/messagesOverrun``).
+    /// reading from the TCP connection pauses, which makes the peer wait. Datagrams cannot be held back: within the
+    /// same limits their values are buffered, and the oldest are dropped and counted
+    /// (``DeviceStatistics/messagesOverrun``).
     case waiting
-    /// It buffers that many of the newest values, at least 1, and ``DeviceLimits/streamBufferByteCount`` bytes. Older
-    /// ones are dropped unread, and nothing waits.
+    /// It buffers this many of the newest values, at least 1, in up to ``DeviceLimits/streamBufferByteCount`` bytes.
+    /// Older values are dropped, and the peer never waits.
     case newest(Int)
 }
 
@@ -116,8 +118,8 @@ extension ElementalDevice {
         values(buffering) { element, value, _ in (element, value) }
     }
 
-    /// The results of `make` for each value of any element, called on arrival, on the connection's event loop. They let
-    /// a slow consumer know the state at that time.
+    /// The results of `make` for each value of any element. `make` is called on the connection's event loop when the
+    /// value arrives, so that a slow consumer can see the state at that time.
     package func values<Item: Sendable>(
         _ buffering: StreamBuffering = .waiting,
         making make: @escaping @Sendable (ElementDefinition, ElementValue, ElementalDevice) -> Item

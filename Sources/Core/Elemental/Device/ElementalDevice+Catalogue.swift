@@ -2,13 +2,13 @@ public import ElementalWire
 import Support
 
 extension ElementalDevice {
-    /// The elements that the service announces: names, types and metadata, for untyped use.
+    /// Returns the catalogue that the service announces: names, types and metadata of its elements, for untyped use.
     ///
-    /// A client requests them when it connects; this waits until they have arrived.
+    /// A client requests it when it connects; this waits until it has arrived.
     /// - Parameter timeout: how long to wait.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/catalogueUnavailable`` if the service does not
-    ///   send them in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
-    ///   immediately if they cannot be decoded, ``ElementalError/Code/notConnected``, or
+    ///   send it in time (an older ElementalController never does), ``ElementalError/Code/invalidCatalogue``
+    ///   immediately if it cannot be decoded, ``ElementalError/Code/notConnected``, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled while it waits.
     public func catalogue(timeout: Duration = .seconds(2)) async throws(ElementalError) -> ElementCatalogue {
         _ = await state.withLock { $0.catalogueSettled }.wait(timeout, on: eventLoop)
@@ -50,7 +50,8 @@ extension ElementalError {
 extension ElementCatalogue {
     /// Compares a program's elements with those that a service announces.
     ///
-    /// - Returns: the elements whose types differ, in words, `nil` if there are none; those that the service lacks.
+    /// - Returns: a message about the elements whose types differ, `nil` if there are none; and the elements that the
+    ///   service lacks.
     func compare(
         with service: ElementCatalogue, of serviceName: String
     ) -> (mismatch: String?, missing: IdentifierSet) {

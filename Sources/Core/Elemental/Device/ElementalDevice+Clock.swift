@@ -1,26 +1,26 @@
 public import ElementalWire
 import Support
 
-/// How the other end's clock differs from this machine's. Both run since each machine's start, also while it sleeps, and
-/// setting the time of day changes neither.
+/// The difference between the peer's clock and this machine's. Both clocks count from the start of their machine and
+/// run on while it sleeps; setting the time of day changes neither.
 public struct ClockDifference: Sendable, Hashable {
-    /// By how much the other clock is ahead, at the moment of asking.
+    /// How far the peer's clock is ahead, at the moment of reading.
     public let offset: Duration
-    /// The most by which ``offset`` is wrong, if the other end is honest: mostly half the shortest round trip, at most all of
-    /// it, and 0.5 ms for each second since then.
+    /// The maximum error of ``offset``, if the peer is honest: usually half the shortest round trip, at most all of it,
+    /// plus 0.5 ms for each second since then.
     public let error: Duration
-    /// By how many millionths the other clock runs faster, -500 to 500; 0 before times were exchanged for
+    /// How much faster the peer's clock runs, in parts per million, -500...500; 0 until times have been exchanged for
     /// 16 s.
     public let drift: Double
 }
 
 extension ElementalDevice {
-    /// How the other end's clock differs from this machine's; `nil` before the ends have exchanged times, and if the
-    /// other end does not (``Hello/Features/clock``). After one of the machines has slept it is `nil` too, until times are
-    /// exchanged again.
+    /// The difference between the peer's clock and this machine's. It is `nil` until the two ends have exchanged times,
+    /// again after one of the machines has slept, and always if the peer does not support it
+    /// (``Hello/Features/clock``).
     ///
-    /// Times are exchanged eight times when a client has connected, and then once a second while an element is
-    /// ``ElementDefinition/timed``.
+    /// A client exchanges times eight times after it has connected, and then once a second if an element is
+    /// ``ElementDefinition/timed`` or has a ``ElementDefinition/history``.
     public var clock: ClockDifference? {
         guard let reading = state.withLock({ $0.clock?.reading }) else { return nil }
         let (offset, error) = reading.offset(at: MachineClock.time)
@@ -30,17 +30,17 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    /// When the newest value received for a timed element was measured; within a handler, the value that it was called
-    /// with. `nil` if the other end does not say, and before the ends have exchanged times: the values that a service sends
-    /// to a new client come before that. Outside a handler it need not be the time of the value that ``value(of:)-(_)`` has
-    /// given a moment before.
+    /// The time at which the newest received value of a timed element was measured; within a handler, that of the value
+    /// passed to it. `nil` if the peer sends no times, and until the two ends have exchanged times: the values that a
+    /// service sends to a new client arrive before that. Outside a handler, a newer value may have arrived since the
+    /// call of ``value(of:)-(_)``.
     public func time(of element: ElementDefinition) -> ReceivedTime? {
         guard element.timed else { return nil }
         return state.withLock { state in state.inbound.times[element.id].flatMap(state.received) }
     }
 
-    /// Calls `handler` on the connection's event loop with every value received for the element and when it was measured,
-    /// as ``onValue(of:perform:)-(_,(Value,ElementalDevice)->Void)`` and ``time(of:)`` do.
+    /// Calls `handler` on the connection's event loop with every value received for the element and the time at which
+    /// it was measured. See ``onValue(of:perform:)-(_,(Value,ElementalDevice)->Void)`` and ``time(of:)``.
     @discardableResult
     public func onTimedValue<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (Value, ReceivedTime?, ElementalDevice) -> Void
@@ -48,8 +48,8 @@ extension ElementalDevice {
         onValue(of: element) { value, device in handler(value, device.time(of: element), device) }
     }
 
-    /// The values of the element, each with when it was measured, as an async sequence; see ``values(of:buffering:)`` and
-    /// ``time(of:)``.
+    /// The values of the element, each with the time at which it was measured, as an async sequence. See
+    /// ``values(of:buffering:)`` and ``time(of:)``.
     public func timedValues<Value>(
         of element: Element<Value>, buffering: StreamBuffering = .waiting
     ) -> ElementValues<(value: Value, time: ReceivedTime?)> {
@@ -62,9 +62,9 @@ extension ElementalDevice {
         }
     }
 
-    /// Sends a value that was measured at a given time, if the element is ``ElementDefinition/timed``.
+    /// Sends a value and, if the element is ``ElementDefinition/timed``, the time at which it was measured.
     ///
-    /// - Parameter time: when it was measured; `nil` for this moment.
+    /// - Parameter time: when the value was measured; `nil` for now.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(Value,Element<Value>)`` does.
     public func send<Value>(
         _ value: Value, to element: Element<Value>, at time: MeasurementTime?
@@ -76,9 +76,10 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// Sends a value that was measured at a given time and whose type is only known at run time.
+    /// Sends a value whose type is only known at run time and, if the element is timed, the time at which it was
+    /// measured.
     ///
-    /// - Parameter time: when it was measured; `nil` for this moment.
+    /// - Parameter time: when the value was measured; `nil` for now.
     /// - Throws: ``ElementalError`` as ``send(_:to:)-(ElementValue,ElementDefinition)`` does.
     public func send(
         _ value: ElementValue, to element: ElementDefinition, at time: MeasurementTime?
@@ -90,26 +91,26 @@ extension ElementalDevice {
 }
 
 extension ElementalDevice {
-    /// What is known of the other end's clock now.
+    /// A reading of the peer's clock as it is known now, and of this machine's time of day.
     package var clockReading: ClockReading? {
         state.withLock { $0.clock }.map { ClockReading(clock: $0, day: $0.anchor == 0 ? MachineClock.day : $0.anchor) }
     }
 }
 
 extension DeviceState {
-    /// The peer's clock as it was read last, unless this machine has slept since.
+    /// The last reading of the peer's clock; `nil` if this machine has slept since.
     fileprivate var clock: KnownClock? {
         guard let clock = identity.clock, !clock.isOver(MachineClock.slept) else { return nil }
         return clock
     }
 
-    /// Times of the peer's clock are below this, so that nanoseconds of them never overflow.
+    /// The maximum time of the peer's clock, in microseconds, so that it never overflows as nanoseconds.
     private static let timeLimit = ClockFrame.timeLimit / 1000
-    /// 2100, in seconds since 1970.
+    /// The year 2100, in seconds since 1970.
     private static let lastSecond: Int64 = 4_102_444_800
 
-    /// Whether a time of the peer's clock, in microseconds, lies between 1970 and 2100 by this machine's time of day, as
-    /// far as that can be told.
+    /// Whether a time of the peer's clock, in microseconds, lies between 1970 and 2100 by this machine's time of day.
+    /// Before the clocks are compared, only ``timeLimit`` is checked.
     func isPlausible(_ time: Int64) -> Bool {
         guard (-Self.timeLimit...Self.timeLimit).contains(time) else { return false }
         guard let reading = clock?.reading else { return true }
@@ -118,18 +119,18 @@ extension DeviceState {
         return (0..<Self.lastSecond).contains(seconds)
     }
 
-    /// A time of this machine's clock by the peer's, in microseconds.
+    /// Converts a time of this machine's clock to the peer's, in microseconds; `nil` before the clocks are compared.
     func peerTime(of time: MeasurementTime) -> Int64? {
         guard let reading = clock?.reading else { return nil }
         let limit = Self.timeLimit
         return min(max(time.microseconds, -limit), limit) + reading.offset(at: MachineClock.time).offset / 1000
     }
 
-    /// A time of the peer's clock, in microseconds, by this machine's clock.
+    /// Converts a time of the peer's clock, in microseconds, to this machine's.
     func received(_ time: Int64) -> ReceivedTime? {
         guard let clock, isPlausible(time) else { return nil }
         let (own, error) = clock.reading.own(of: time * 1000)
-        // Both ends leave out what is less than a microsecond.
+        // Each end rounds to whole microseconds.
         return ReceivedTime(
             time: MeasurementTime(microseconds: own / 1000), error: .nanoseconds(error) + .microseconds(2),
             secondsSince1970: clock.anchor == 0 ? nil : Double((own &+ clock.anchor) / 1000) / 1_000_000)

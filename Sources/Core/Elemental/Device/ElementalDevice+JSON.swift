@@ -12,8 +12,8 @@ extension ElementalDevice {
 
     /// Sends a `Codable` value as JSON and waits until the service has handled it.
     ///
-    /// - Throws: ``ElementalError`` as the other values do, and with the code ``ElementalError/Code/invalidValue`` if the
-    ///   value cannot be encoded.
+    /// - Throws: ``ElementalError`` as the other `set` methods do, and with the code
+    ///   ``ElementalError/Code/invalidValue`` if the value cannot be encoded.
     public func set<Value>(
         _ value: Value, to element: Element<JSON<Value>>, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {
@@ -21,7 +21,7 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
-    /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
+    /// Other values are counted (``DeviceStatistics/messagesMalformed``), and refused if the peer is a client.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value, ElementalDevice) -> Void
@@ -30,7 +30,7 @@ extension ElementalDevice {
     }
 
     /// Calls `handler` on the connection's event loop with every value received for the element that can be decoded.
-    /// Others are counted (``DeviceStatistics/messagesMalformed``), and refused where the other end is a client.
+    /// Other values are counted (``DeviceStatistics/messagesMalformed``), and refused if the peer is a client.
     @discardableResult
     public func onValue<Value>(
         of element: Element<JSON<Value>>, perform handler: @escaping @Sendable (Value) -> Void

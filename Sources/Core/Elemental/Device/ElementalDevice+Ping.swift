@@ -12,7 +12,7 @@ extension ElementalDevice {
     /// - Returns: the time from the call to the pong's arrival.
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/notConnected``,
     ///   ``ElementalError/Code/udpUnavailable``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/cancelled``;
-    ///   ``ElementalError/Code/notAllowed`` if the other end has not announced that it answers pings.
+    ///   ``ElementalError/Code/notAllowed`` if the peer has not announced that it answers pings.
     public func ping(
         over transport: Transport = .tcp, size: Int = 8, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) -> Duration {
@@ -54,7 +54,7 @@ extension ElementalDevice {
         state.withLock { $0.pings.take(token) }?.resolve(.success(.now))
     }
 
-    /// Ends the waits for answers.
+    /// Fails all pings and history requests that wait for an answer.
     func failRequests(_ error: ElementalError) {
         let (pings, histories) = state.withLock { ($0.pings.takeAll(), $0.historyRequests.takeAll()) }
         for ping in pings { ping.resolve(.failure(error)) }

@@ -27,11 +27,11 @@ extension ElementalDevice {
         onValue(of: element) { value, _ in handler(value) }
     }
 
-    /// Calls `handler` on the connection's event loop with the bytes of every value received for the element, as they are
-    /// on the wire, without making a value of them: nothing is allocated, for texts and data neither.
+    /// Calls `handler` on the connection's event loop with the wire bytes of every value received for the element. They
+    /// are not decoded: nothing is allocated, not even for texts and data.
     ///
-    /// They have passed the same checks as a value, and are valid only during the call. If values were received before
-    /// the handler was added, it is first called with the newest of them.
+    /// The bytes have passed the same checks as a value, and are valid only during the call. If values were received
+    /// before the handler was added, it is first called with the newest of them.
     @discardableResult
     public func onBytes<Value>(
         of element: Element<Value>, perform handler: @escaping @Sendable (RawSpan, ElementalDevice) -> Void
@@ -52,8 +52,8 @@ extension ElementalDevice {
         }
     }
 
-    /// A handler could not decode a value, such as a JSON text of another form. The first of an element is logged, and
-    /// a service refuses each. On the event loop.
+    /// Records that a handler could not decode a value, for instance JSON of another structure. The first such value of
+    /// an element is logged, and a service refuses each. Must be called on the event loop.
     @usableFromInline
     func noteUndecodable(_ id: Int8) {
         let isFirst = state.withLock { state in
@@ -93,7 +93,7 @@ extension ElementalDevice {
 
     /// The newest value received for the element, or `nil` if there is none or it is of another type.
     ///
-    /// An ``Element`` is an ``ElementDefinition`` too: where nothing else decides, its values are of its Swift type.
+    /// An ``Element`` is an ``ElementDefinition`` too: for one, the compiler prefers the typed overload.
     @_disfavoredOverload
     public func value(of element: ElementDefinition) -> ElementValue? {
         newest[element.id]?.withUnsafeBytes { ElementValue(wireBytes: $0, type: element.type) }
@@ -101,7 +101,7 @@ extension ElementalDevice {
 
     /// Calls `handler` on the connection's event loop whenever a value was received for the element.
     ///
-    /// - Parameter registered: called once, on the event loop: from then on no value is missed.
+    /// - Parameter registered: called once, on the event loop; from then on no value is missed.
     @discardableResult
     package func onArrival(
         of id: Int8, perform handler: @escaping @Sendable () -> Void, registered: @escaping @Sendable () -> Void
@@ -141,9 +141,9 @@ extension ElementalDevice {
         return HandlerRegistration(table: handlers, token: token)
     }
 
-    /// Stops reading from the TCP connection until ``resume()`` has been called as many times. What the other end sends
-    /// meanwhile is held in the network and then at its end. Values that were already read are still delivered, and so
-    /// are those that arrive in datagrams: nothing would hold these back.
+    /// Stops reading from the TCP connection until ``resume()`` has been called the same number of times. What the peer
+    /// sends meanwhile waits in the network's buffers and then in the peer's queue. Values that were already read are
+    /// still delivered, and so are values in datagrams, which cannot be held back.
     public func pause() {
         let token = addPause()
         state.withLock { $0.inbound.userPauses.append(token) }
@@ -168,7 +168,7 @@ extension ElementalDevice {
             if isFirst { outbound.withLock { $0.isPaused = true } }
             return (state.inbound.lastPause, isFirst)
         }
-        // Acknowledgements are not read while paused; pieces that wait for them are sent without.
+        // Acknowledgements are not read while paused; pieces that wait for them are sent without them.
         if isFirst { wake() }
         return token
     }

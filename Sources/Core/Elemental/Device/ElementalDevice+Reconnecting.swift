@@ -2,9 +2,9 @@ import NIOCore
 import Support
 
 extension ElementalDevice {
-    /// The connection's events from now on. When the device ends, the stream finishes after
-    /// ``DeviceEvent/disconnected(_:)``; one that finishes without it was cancelled, or requested after the end: see
-    /// ``disconnectReason``.
+    /// Returns the connection's events from now on. When the device ends, the stream finishes after
+    /// ``DeviceEvent/disconnected(_:)``. A stream that finishes without this event was cancelled, or requested after
+    /// the end: see ``disconnectReason``.
     public func events() -> AsyncStream<DeviceEvent> { makeEventStream() }
 
     /// Calls `handler` with all events of the connection, on its event loop. It must not block.
@@ -19,7 +19,7 @@ extension ElementalDevice {
     /// Whether the connection was lost and a replacement is awaited.
     public var isReconnecting: Bool { outbound.withLock { $0.isAway } }
 
-    /// Connects a device again that has ended, because it was closed or for another reason.
+    /// Reconnects a device that has ended, for whatever reason.
     ///
     /// Its handlers, newest values and statistics are preserved; its streams have finished, and handlers added with
     /// ``onDisconnect(_:)`` have run, so create new ones. A device that was found by Zeroconf connects to the last
@@ -27,12 +27,12 @@ extension ElementalDevice {
     /// connected is left unchanged.
     ///
     /// - Throws: ``ElementalError`` with one of the codes ``ElementalError/Code/connectionFailed``,
-    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``, ``ElementalError/Code/unauthenticated``,
-    ///   ``ElementalError/Code/catalogueMismatch``,
+    ///   ``ElementalError/Code/hostNotFound``, ``ElementalError/Code/timedOut``, ``ElementalError/Code/refused``,
+    ///   ``ElementalError/Code/unauthenticated``, ``ElementalError/Code/catalogueMismatch``,
     ///   ``ElementalError/Code/invalidCatalogue``, ``ElementalError/Code/notPaired``,
-    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``, ``ElementalError/Code/cancelled``;
-    ///   ``ElementalError/Code/notConnected`` if a reconnection in progress ended the device;
-    ///   ``ElementalError/Code/invalidState`` for a service's device: only the client can connect.
+    ///   ``ElementalError/Code/identityChanged``, ``ElementalError/Code/notAuthorised``,
+    ///   ``ElementalError/Code/cancelled``; ``ElementalError/Code/notConnected`` if a reconnection in progress ended
+    ///   the device; ``ElementalError/Code/invalidState`` if the peer is a client: only the client can connect.
     public func reconnect() async throws(ElementalError) { try await connect(closesWhenCancelled: false) }
 }
 

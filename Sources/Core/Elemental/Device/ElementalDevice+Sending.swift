@@ -41,7 +41,7 @@ extension ElementalDevice {
         if let failure { throw failure }
     }
 
-    /// - Parameter time: when the value was measured, of a timed element; `nil` for this moment.
+    /// - Parameter time: when the value of a timed element was measured; `nil` for now.
     /// - Returns: the error if the value could not be queued.
     @usableFromInline
     func enqueue(
@@ -72,7 +72,7 @@ extension ElementalDevice {
 
     /// The caller has checked range and access.
     ///
-    /// - Parameter mayAnswer: whether this thread may write the value itself, if it answers what was received.
+    /// - Parameter mayAnswer: whether this thread may write to the socket itself, if the value answers a received one.
     @inline(__always)
     func queue(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, mayAnswer: Bool = false
@@ -81,7 +81,7 @@ extension ElementalDevice {
         try queueDeciding(element, bytes, mayAnswer: mayAnswer)
     }
 
-    /// - Parameter time: when the value was measured, of a timed element; `nil` for this moment.
+    /// - Parameter time: when the value of a timed element was measured; `nil` for now.
     @inline(never)
     private func queueDeciding(
         _ element: ElementDefinition, _ bytes: UnsafeRawBufferPointer, at time: MeasurementTime? = nil, mayAnswer: Bool
@@ -115,7 +115,7 @@ extension ElementalDevice {
         if let claim { write(connection, transport, claim) } else { connection.wake() }
     }
 
-    /// - Parameter timed: the value behind its ``TimedValue`` header.
+    /// - Parameter timed: the ``TimedValue`` header and, after it, the value.
     func queue(
         _ element: ElementDefinition, timed: [UInt8], mayAnswer: Bool = false
     ) throws(SendRefusal) {
@@ -134,7 +134,7 @@ extension ElementalDevice {
         connection?.wake()
     }
 
-    /// Leaves to the loop what the socket does not accept.
+    /// Writes to the socket on this thread, and leaves the bytes that it does not accept to the event loop.
     @inline(never)
     private func write(_ connection: Connection, _ transport: Transport, _ claim: UInt64) {
         var segment = outbound.withLock { $0.takeDirectly(claim, over: transport) }
@@ -151,7 +151,7 @@ extension ElementalDevice {
 
     /// Counts a datagram that cannot be sent.
     ///
-    /// - Returns: `false` if the system had no room for it, so that it is to be sent again.
+    /// - Returns: `false` if the system had no room for it, so that it must be sent again.
     func settle(messageCount: Int, _ outcome: DatagramSocket.Outcome) -> Bool {
         switch outcome {
         case .taken: return true
@@ -171,7 +171,7 @@ extension ElementalDevice {
         outbound.withLock { $0.link }?.wake()
     }
 
-    /// Checks only what the element's definition says.
+    /// Checks access, type and range, by the element's definition only.
     ///
     /// - Throws: ``ElementalError/Code/notAllowed``, ``ElementalError/Code/wrongType``,
     ///   ``ElementalError/Code/outOfRange``.
@@ -206,7 +206,7 @@ extension ElementalDevice {
 }
 
 extension ElementDefinition {
-    /// A value in a datagram is copied, and so is one that a newer value may replace.
+    /// Whether a long value is queued without a copy: not in a datagram, and not if a newer value may replace it.
     @usableFromInline var takesLongValues: Bool { transport == .tcp && !latest }
 
     @inline(never)
@@ -220,8 +220,8 @@ extension ElementDefinition {
 }
 
 extension ElementRepresentable {
-    /// Encodes the value before the queue is locked: its type may be the user's, and its code may do anything, such as
-    /// send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
+    /// Encodes the value before the queue is locked: its type may be the program's, and its code may do anything, such
+    /// as send another value. Up to 1 KiB is encoded on the stack; text and data are used in place.
     @inlinable
     func withWireBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) throws(ElementalError) -> Result {
         if Self.self == Data.self, let data = self as? Data { return data.withUnsafeBytes(body) }

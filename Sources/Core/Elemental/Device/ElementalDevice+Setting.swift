@@ -10,8 +10,9 @@ extension ElementalDevice {
     ///
     /// - Throws: as ``sendWhenReady(_:to:isolation:)`` does; if the service refuses the value,
     ///   ``ElementalError/Code/outOfRange``, ``ElementalError/Code/notAllowed``, ``ElementalError/Code/notAuthorised``
-    ///   or, where its program refuses, ``ElementalError/Code/refused``. After ``ElementalError/Code/timedOut``,
-    ///   ``ElementalError/Code/notConnected`` and ``ElementalError/Code/cancelled`` the value may be set all the same.
+    ///   or, if its program refuses it, ``ElementalError/Code/refused``. After ``ElementalError/Code/timedOut``,
+    ///   ``ElementalError/Code/notConnected`` and ``ElementalError/Code/cancelled`` the service may still have applied
+    ///   the value.
     public func set<Value>(
         _ value: Value, to element: Element<Value>, timeout: Duration = .seconds(5)
     ) async throws(ElementalError) {
@@ -29,7 +30,7 @@ extension ElementalDevice {
         let outcome = Outcome<Result<Void, ElementalError>>()
         let setting = Task {
             do throws(ElementalError) {
-                // Whether an empty value may be sent depends on the kind of service.
+                // The hello shows whether the service accepts empty values.
                 if value.wireByteCount == 0 { await waitForHello(timeout) }
                 try await sendWhenReady(value, to: element)
                 try await waitUntilSent()
@@ -51,18 +52,18 @@ extension ElementalDevice {
     }
 
     private static let datagramAttempts = 5
-    /// A service that says no hello in this time counts as an older one.
+    /// A service that sends no hello within this time is treated as an older one.
     private static let helloTime: Duration = .milliseconds(500)
 
     package func waitForHello(_ timeout: Duration) async {
         if hello == nil { _ = try? await catalogue(timeout: min(Self.helloTime, timeout)) }
     }
 
-    /// Waits until the service has answered a ping behind what this end sent; refusals arrive before. An older service
-    /// answers no pings and is not waited for.
+    /// Waits until the service has answered a ping that follows the sent values; refusals arrive before that answer.
+    /// Does not wait for an older service, which answers no pings.
     ///
-    /// - Parameter values: those over UDP are sent again until a ping behind them is answered, which makes it very
-    ///   likely that they arrived.
+    /// - Parameter values: the sent values. Those over UDP are sent again until a ping that follows them is answered,
+    ///   which makes it very likely that they arrived.
     package func waitUntilHandled(
         _ values: [(element: ElementDefinition, value: ElementValue)] = [], timeout: Duration
     ) async throws(ElementalError) {
@@ -90,7 +91,7 @@ extension ElementalDevice {
     }
 }
 
-/// Gathers the values that a service refuses while this exists.
+/// Collects the refusals that a service sends while this object exists.
 package final class Refusals: Sendable {
     private let refused = Locked<[Int8: ValueRefusal]>([:])
     private let registration: HandlerRegistration
@@ -103,8 +104,8 @@ package final class Refusals: Sendable {
 
     deinit { registration.cancel() }
 
-    /// An error that says which of these elements' values were refused, and why. Its code is that of the first, unless
-    /// the client's role does not permit one.
+    /// Returns an error with the elements whose values were refused and the reasons; `nil` if none was refused. Its
+    /// code is ``ElementalError/Code/notAuthorised`` if a refusal has it, or else that of the first refusal.
     package func error(from service: String, among elements: [ElementDefinition]) -> ElementalError? {
         let refused = refused.withLock { refused in
             elements.compactMap { element in refused[element.id].map { (element.name, $0) } }

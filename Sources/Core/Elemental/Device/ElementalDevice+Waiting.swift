@@ -43,7 +43,7 @@ extension ElementalDevice {
         }
     }
 
-    /// Another sender may be faster.
+    /// Waits and sends until it succeeds: another sender may use the room first.
     @usableFromInline
     func sendAfterWaiting(
         _ length: Int, of id: Int8, isolation: isolated (any Actor)? = #isolation,
@@ -54,7 +54,7 @@ extension ElementalDevice {
         } while try !hasSent(send)
     }
 
-    /// A cancelled task waits too, to be told so.
+    /// A cancelled task waits too, so that the wait throws ``ElementalError/Code/cancelled``.
     @usableFromInline
     func needsToWait(for length: Int) -> Bool {
         congestion.isStream || length > Envelope.wholeByteCount && congestion.isPieces || Task.isCancelled
@@ -63,8 +63,8 @@ extension ElementalDevice {
     /// Returns immediately if fewer than ``DeviceLimits/readyQueueByteCount`` bytes are unsent; otherwise waits until
     /// an eighth of that is left.
     ///
-    /// - Parameter byteCount: the length of the value to be sent. One of more than 128 KiB waits for those before it; a
-    ///   smaller one does not wait for large ones, because it is sent between their pieces.
+    /// - Parameter byteCount: the length of the value to be sent. A value of more than 128 KiB waits for those before
+    ///   it; a smaller one does not wait for large ones, because it is sent between their pieces.
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
     public func waitForRoom(
@@ -73,8 +73,8 @@ extension ElementalDevice {
         if needsToWait(for: byteCount) { try await wait(for: byteCount, of: nil) }
     }
 
-    /// Waits until everything queued has been sent, and the other end has acknowledged what was sent in pieces. While
-    /// this end is paused it reads no acknowledgements and does not wait for them.
+    /// Waits until everything queued has been sent, and the peer has acknowledged the values that were sent in pieces.
+    /// While this end is paused it reads no acknowledgements and does not wait for them.
     ///
     /// - Throws: ``ElementalError`` with the code ``ElementalError/Code/notConnected`` if the connection ends, or
     ///   ``ElementalError/Code/cancelled`` if the task is cancelled.
@@ -98,7 +98,7 @@ extension ElementalDevice {
             token = try outbound.withLock { outbound throws(SendRefusal) in
                 _ = try outbound.admitAnything()
                 let need = need(outbound)
-                // A cancelled task is told so in every case.
+                // A cancelled task always becomes a waiter, and then throws `cancelled`.
                 if !Task.isCancelled, outbound.isMet(need) { return nil }
                 outbound.lastWaiter += 1
                 outbound.waiters[outbound.lastWaiter] = RoomWaiter(outcome: outcome, need: need)

@@ -5,24 +5,24 @@ public import NIOCore
 import Support
 import Synchronization
 
-/// The other end of a connection: the service that a client talks to, or a client of a service.
+/// The peer of a connection: the service that a client is connected to, or a client of a service.
 ///
 /// With ``ConnectOptions/reconnection`` a client's device outlives its connections: handlers, streams, newest values
 /// and statistics are preserved, and the device ends with the last connection.
 ///
-/// A client gets one from `connect`, a service gets one for every client. All methods may be called from any thread.
-/// Handlers run on the connection's event loop, in the order in which the values were received, one at a time; they
-/// must not block.
+/// A client gets its device from `connect`; a service has one for every client. All methods may be called from any
+/// thread. Handlers run on the connection's event loop, in the order in which the values were received, one at a time;
+/// they must not block.
 public final class ElementalDevice: Sendable {
-    /// The role of the other end.
+    /// The role of the peer.
     public enum Role: Sendable, Hashable {
-        /// The other end is a service; this program is its client.
+        /// The peer is a service; this program is its client.
         case service
-        /// The other end is a client of this program's service.
+        /// The peer is a client of this program's service.
         case client
     }
 
-    /// The role of the other end.
+    /// The role of the peer.
     public let role: Role
     /// The loop on which the handlers run.
     public let eventLoop: any EventLoop
@@ -35,7 +35,7 @@ public final class ElementalDevice: Sendable {
     let outbound: BrieflyLocked<Outbound<Connection>>
     let congestion = Congestion()
     let state: Locked<DeviceState>
-    /// `nil` where the other end is a client.
+    /// `nil` if the peer is a client.
     let manager: NIOLoopBoundBox<any ConnectionManager>?
     /// `nil` if the program has no backend for metrics.
     let metrics: MetricsAccount?
@@ -61,28 +61,27 @@ public final class ElementalDevice: Sendable {
             Outbound(limit: limits.maximumQueueByteCount, readyByteCount: limits.readyQueueByteCount))
     }
 
-    /// The other end's name: a service's instance name, or what a client calls itself.
+    /// The peer's name: a service's instance name, or the name that a client announced.
     public var name: String { state.withLock { $0.identity.name } }
-    /// The other end's address.
+    /// The peer's address.
     public var address: SocketAddress? { state.withLock { $0.identity.address } }
-    /// The service's name, such as `robot`; `nil` where a client connected by host and port.
+    /// The service's name, such as `robot`; `nil` if a client connected by host and port.
     public var service: String? { state.withLock { $0.identity.service } }
-    /// What the other end announced about itself, or `nil` if it has not (yet): an older ElementalController never
-    /// does.
+    /// The peer's hello, or `nil` if none has arrived: an older ElementalController never sends one.
     public var hello: Hello? { state.withLock { $0.identity.hello } }
-    /// The elements that the service announced, if it did.
+    /// The catalogue that the service announced; `nil` until it has arrived, or if it cannot be decoded.
     public var catalogue: ElementCatalogue? { state.withLock { try? $0.identity.catalogue?.get() } }
     /// The elements that this end knows: those that the program defined, or else those that the service announced.
     public var knownElements: ElementCatalogue { state.withLock { $0.identity.elements.catalogue } }
     /// The identifier in the datagrams between both ends, 1...254; 0 if there is none.
     public var udpIdentifier: UInt8 { state.withLock { $0.identity.udpIdentifier } }
-    /// The client's role: what the service lets it do, at both ends of the connection.
+    /// The role that the service grants the client, whichever of the two the peer is.
     ///
     /// A service always knows it: ``ElementalWire/Role/plain`` unless the client is paired. A client knows it if it is
     /// paired with the service; otherwise it is `nil`.
     public var grantedRole: ElementalWire.Role? { state.withLock { $0.identity.grantedRole } }
 
-    /// The other end's proven identity; `nil` if the connection is not encrypted.
+    /// The peer's proven identity; `nil` if the connection is not encrypted.
     public var fingerprint: Fingerprint? { state.withLock { $0.identity.fingerprint } }
 
     /// Whether values can be sent now.
@@ -92,7 +91,7 @@ public final class ElementalDevice: Sendable {
 
     var queuedByteCount: Int { outbound.withLock { $0.stream.byteCount + $0.datagrams.byteCount } }
 
-    /// The traffic over the connection, or over all of them, since the first was established.
+    /// The traffic over all connections of the device, since the first was established.
     public var statistics: DeviceStatistics {
         var statistics = state.withLock { $0.inbound.statistics }
         outbound.withLock { outbound in
@@ -104,8 +103,8 @@ public final class ElementalDevice: Sendable {
         return statistics
     }
 
-    /// Sends what is queued, closes the connection and waits for its end, also in a cancelled task;
-    /// ``DeviceLimits/closeTimeout`` bounds it.
+    /// Sends what is queued, closes the connection and waits until it has ended, even in a cancelled task.
+    /// ``DeviceLimits/closeTimeout`` limits how long this takes.
     public func close() async {
         disconnect()
         _ = await uncancelled { try? await self.waitUntilDisconnected() }
@@ -117,7 +116,7 @@ public final class ElementalDevice: Sendable {
         outbound.withLock({ $0.link })?.close()
     }
 
-    /// The connection has ended and will not be replaced.
+    /// Ends the device: its connection has ended and will not be replaced.
     func end(_ reason: DisconnectReason) {
         outbound.withLock { $0.end(reason) }
         endMetrics()
@@ -134,7 +133,8 @@ public final class ElementalDevice: Sendable {
         if role == .client { removeEventHandlers() }
     }
 
-    /// - Parameter hasHello: whether the peer has said hello; if not, what an earlier one said is discarded.
+    /// - Parameter hasHello: whether the peer has sent a hello; if not, the hello and the catalogue of the previous
+    ///   connection are discarded.
     func reopen(hasHello: Bool) {
         state.withLock { state in
             if !hasHello {

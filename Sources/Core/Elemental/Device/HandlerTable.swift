@@ -83,8 +83,8 @@ final class HandlerTable: Sendable {
         }
     }
 
-    /// Runs `body` on the event loop before the next received value is delivered, at the latest in ``catchUp()``; work
-    /// that is submitted to an event loop runs only after the loop has handled its sockets.
+    /// Runs `body` on the event loop before the next received value is delivered, at the latest in ``catchUp()``. Work
+    /// submitted to the event loop itself would run only after the loop has handled its sockets.
     func postpone(_ body: @escaping @Sendable () -> Void) { change { $0.postponed.append(body) } }
 
     /// Must be called on the event loop.
@@ -110,7 +110,7 @@ final class HandlerTable: Sendable {
     var progressHandlers: [ProgressHandler] { state.withLock { $0.forProgress.all } }
 
     func remove(_ token: UInt64) {
-        // What was removed is released without the lock: it may hold the last reference to an object of the program.
+        // The removed handler is released outside the lock: it may hold the last reference to an object of the program.
         let removed = change { state in
             // If it has not been added yet, its turn on the event loop finds no token and does nothing.
             if state.reserved.remove(token) != nil { return State() }
@@ -215,7 +215,7 @@ final class HandlerSnapshot: @unchecked Sendable {
 struct HandlerView {
     let table: HandlerTable
     private let unmanagedTable: Unmanaged<HandlerTable>
-    // Behind the table's version if that has ever changed: work may have been postponed.
+    // 0 is behind the table's version if that has ever changed: work may have been postponed.
     private var version: UInt64 = 0
     private var snapshot: HandlerSnapshot
     /// `nil` if there are none.
@@ -232,8 +232,8 @@ struct HandlerView {
         @inline(__always) get { unmanagedTable._withUnsafeGuaranteedRef { $0.version } != version }
     }
 
-    /// - Parameter version: the table's before postponed work was done: what was postponed since makes the view stale
-    ///   again.
+    /// - Parameter version: the table's version before postponed work was done. Work postponed since then makes the
+    ///   view stale again.
     mutating func refresh(at version: UInt64) {
         self.version = version
         snapshot = HandlerSnapshot(table.handlers)

@@ -4,14 +4,15 @@ import Synchronization
 
 /// The newest value received for each element, written by the event loop and read from any thread.
 ///
-/// A value of up to 256 bytes costs the loop a few plain stores: its bytes are in a slot, or in a block of their own if
-/// they are more than a number's, and the slot's sequence number is odd while they change (a seqlock), so that a reader
-/// that observes a change retries. Longer values are behind a lock.
+/// A value of up to 256 bytes costs the event loop a few plain stores. Up to 16 bytes are in a slot, more in a block of
+/// its own. The slot's sequence number is odd while they change (a seqlock), and a reader that observes a change
+/// retries. A lock guards longer values.
 ///
 /// Unchecked: the slots are atomics in memory that only grows while the object lives, and that only one thread, the
 /// device's event loop, writes.
 final class NewestValues: @unchecked Sendable {
-    /// The sequence number, the length, the bytes of a number, and the address of a block for more.
+    /// The words of a slot: the sequence number, the length, up to 16 bytes, and the address of a block for a longer
+    /// value.
     private enum Word {
         static let sequence = 0
         static let length = 1
@@ -27,7 +28,7 @@ final class NewestValues: @unchecked Sendable {
     private static let blockWordCount = blockByteCount / 8
     private static let slotsPerGroup = 8
     private static let groupCount = 16
-    /// In place of the length: there is no value, or it is among the long ones.
+    /// Stored as the length: there is no value, or it is among the long ones.
     private static let none = UInt64.max
     private static let long = UInt64.max - 1
 
@@ -99,7 +100,7 @@ final class NewestValues: @unchecked Sendable {
         let block = Self.block(of: slot) ?? Self.makeBlock(for: slot)
         let sequence = slot[Word.sequence].load(ordering: .relaxed)
         slot[Word.sequence].store(sequence &+ 1, ordering: .relaxed)
-        // The stores between the two fences and numbers may be reordered among themselves.
+        // The stores between this fence and the last store of the number may be reordered among themselves.
         atomicMemoryFence(ordering: .releasing)
         slot[Word.length].store(UInt64(bytes.count), ordering: .relaxed)
         let wholeCount = bytes.count / 8
@@ -152,12 +153,12 @@ final class NewestValues: @unchecked Sendable {
         store(slot, length: Self.long, (0, 0))
     }
 
-    /// Releases a long value that a shorter one has replaced. Readers that still look for it look again.
+    /// Releases a long value that a shorter one has replaced. Readers that still look for it retry.
     @inline(never)
     private func discardLong(_ id: Int8) {
-        // Released without the lock.
+        // The value is released outside the lock.
         let value = state.withLock { state in
-            // Gives back what it took of a shared limit.
+            // Returns its bytes to the shared budget.
             _ = state.inbound.mayKeep(0, at: Int(id))
             return state.inbound.longValues[Int(id)].take()
         }
@@ -197,7 +198,8 @@ final class NewestValues: @unchecked Sendable {
         }
     }
 
-    /// The bytes in the slot's block, which may be changing meanwhile; `nil` if it has no value of such a length.
+    /// Copies the bytes in the slot's block, which may be changing meanwhile; `nil` if a value of this length is not in
+    /// a block.
     private static func copy(_ slot: Slots, _ length: UInt64) -> [UInt8]? {
         guard length > inlineByteCount, length <= blockByteCount, let block = block(of: slot) else { return nil }
         let words = (0..<blockWordCount).prefix((Int(length) + 7) / 8).map { block[$0].load(ordering: .relaxed) }

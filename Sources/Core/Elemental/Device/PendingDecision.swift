@@ -1,5 +1,5 @@
-/// A value of a client that a service's program decides on later. While one exists, the client's pings over TCP are not
-/// answered, so that a client that pings behind a value learns of its refusal.
+/// A pending decision of a service's program on a client's value. While one exists, the client's pings over TCP are not
+/// answered, so that a client that pings after a value receives the refusal before the answer.
 public final class PendingDecision: Sendable {
     private let device: ElementalDevice
 
@@ -19,7 +19,9 @@ public final class PendingDecision: Sendable {
 }
 
 extension ElementalDevice {
-    /// Begins a decision on a value that this client has just sent: for a handler that passes the value on, and calls
-    /// ``ElementalService/refuse(_:from:_:)`` once it knows that it has to. Release what is returned after that.
+    /// Begins a decision on a value that this client has just sent.
+    ///
+    /// For a handler that forwards the value and may later have to call ``ElementalService/refuse(_:from:_:)``. Release
+    /// the returned object after the decision.
     public func beginDecision() -> PendingDecision { PendingDecision(self) }
 }

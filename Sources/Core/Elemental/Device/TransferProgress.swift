@@ -4,7 +4,7 @@ public import ElementalWire
 public struct TransferProgress: Sendable, Hashable {
     /// The direction of a transfer.
     public enum Direction: Sendable, Hashable {
-        /// The other end sends it.
+        /// The peer sends it.
         case incoming
         /// This end sends it.
         case outgoing
@@ -14,8 +14,8 @@ public struct TransferProgress: Sendable, Hashable {
     public let element: ElementDefinition
     /// The direction of the transfer.
     public let direction: Direction
-    /// Bytes of the value that were received, or acknowledged by the other end. An older peer sends no
-    /// acknowledgements; then these are the bytes that the system accepted for sending.
+    /// Bytes of the value that were received, or acknowledged by the peer. An older peer sends no acknowledgements;
+    /// then these are the bytes that the system accepted for sending.
     public let byteCount: Int
     /// The length of the value in bytes.
     public let totalByteCount: Int
@@ -26,7 +26,7 @@ public struct TransferProgress: Sendable, Hashable {
 
 extension ElementalDevice {
     /// Calls `handler` on the connection's event loop whenever part of a large value, of more than 128 KiB, was
-    /// received or acknowledged by the other end; the last time when it is complete.
+    /// received or was acknowledged by the peer, and a last time when the value is complete.
     @discardableResult
     public func onProgress(
         _ handler: @escaping @Sendable (TransferProgress, ElementalDevice) -> Void

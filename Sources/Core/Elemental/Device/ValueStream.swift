@@ -3,9 +3,9 @@ public import NIOConcurrencyHelpers
 
 /// Passes values from the event loop to a task, which consumes them one at a time.
 ///
-/// A task that waits gets the value directly. Otherwise the value is buffered; ``StreamBuffering`` determines what
-/// happens when the buffer is full, in values or in bytes. The sender of datagrams cannot be slowed down, so their values never
-/// cause a pause: the oldest are dropped. In the steady state nothing is allocated.
+/// A waiting task receives the value directly. Otherwise the value is buffered; ``StreamBuffering`` determines what
+/// happens when the buffer is full, in values or in bytes. The sender of datagrams cannot be slowed down, so their
+/// values never cause a pause: the oldest are dropped. In the steady state nothing is allocated.
 ///
 /// It is inlinable so that it is specialized for the values' type in the program's module: unspecialized generic code
 /// costs several times as much as all the rest.
@@ -14,7 +14,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     @usableFromInline
     struct Entry: Sendable {
         @usableFromInline let value: Value
-        /// In memory.
+        /// The size in memory.
         @usableFromInline let byteCount: Int
         /// Orders the entries of both buffers.
         @usableFromInline let number: UInt64
@@ -54,14 +54,14 @@ final class ValueStream<Value: Sendable>: Sendable {
     struct State: Sendable {
         /// Values that are never dropped.
         @usableFromInline var kept = Buffer()
-        /// Values of which the oldest may be dropped.
+        /// Values that may be dropped, the oldest first.
         @usableFromInline var droppable = Buffer()
         @usableFromInline var lastNumber: UInt64 = 0
         /// Waiting tasks, in order; normally at most one.
         @usableFromInline var consumers: Deque<Consumer> = []
         /// The token of this stream's pause on its device.
         @usableFromInline var pause: UInt64?
-        /// Why further values are refused, once they are. Buffered ones can still be consumed.
+        /// Why the stream accepts no more values; `nil` while it does. Buffered values can still be consumed.
         @usableFromInline var ending: StreamEnding?
         @usableFromInline var onTermination: (@Sendable () -> Void)?
 
@@ -77,7 +77,7 @@ final class ValueStream<Value: Sendable>: Sendable {
         }
     }
 
-    /// A full buffer pauses the device, which is resumed when half of it is left.
+    /// Whether a full buffer pauses the device, until half of it is left.
     @usableFromInline let waits: Bool
     @usableFromInline let maximumCount: Int
     /// The limit of each buffer. A single value may be longer.
@@ -85,7 +85,7 @@ final class ValueStream<Value: Sendable>: Sendable {
     /// The result identifies the pause.
     @usableFromInline let pause: @Sendable () -> UInt64
     @usableFromInline let resume: @Sendable (UInt64) -> Void
-    /// Gets the number of values dropped against the consumer's wish.
+    /// Called with the number of values dropped, except for those that ``StreamBuffering/newest(_:)`` replaces.
     @usableFromInline let didDrop: @Sendable (Int) -> Void
     @usableFromInline let state = NIOLockedValueBox(State())
 
@@ -143,7 +143,8 @@ final class ValueStream<Value: Sendable>: Sendable {
         if dropCount > 0 { didDrop(dropCount) }
     }
 
-    /// - Returns: how many values beyond the limits were dropped against the consumer's wish.
+    /// - Returns: how many values beyond the limits were dropped, except for those that ``StreamBuffering/newest(_:)``
+    ///   replaces.
     @inlinable
     func drop(from buffer: inout Buffer) -> Int {
         var count = 0
@@ -171,7 +172,7 @@ final class ValueStream<Value: Sendable>: Sendable {
             isolation: isolation)
     }
 
-    /// - Parameter consumer: gets the next value if there is none yet.
+    /// - Parameter consumer: resumed later with the next value if there is none yet.
     /// - Returns: what ``next(isolation:)`` returns; `nil` if there is no value yet.
     @inlinable
     func take(orAwaitBy consumer: Consumer? = nil) -> Value?? {
@@ -196,7 +197,7 @@ final class ValueStream<Value: Sendable>: Sendable {
         let (consumers, pause, onTermination) = state.withLockedValue { state in
             if state.ending == nil { state.ending = ending }
             if case .cancelled = ending, !state.isEmpty {
-                // Also where the device has ended already: not all of its values are consumed.
+                // Also if the device has ended already: its buffered values will not be consumed.
                 state.ending = ending
                 (state.kept, state.droppable) = (Buffer(), Buffer())
             }

@@ -6,16 +6,17 @@ import Support
 public enum HistoryBeginning: Sendable, Hashable {
     /// With the oldest value that the service keeps.
     case oldest
-    /// With the first value that was measured at this time, by this machine's clock, or later.
+    /// With the first value that was measured at this time of this machine's clock or later.
     case time(MeasurementTime)
-    /// With so many values before the newest.
+    /// With this many of the newest values.
     case newest(Int)
-    /// Behind a value that was received earlier.
+    /// After a value that was received earlier.
     case position(HistoryPosition)
 }
 
-/// What an element's history tells, in order.
+/// A value or a gap of an element's history. They come in order.
 public enum HistoryItem<Value: Sendable>: Sendable {
+    /// A value.
     case value(HistoryValue<Value>)
     /// Values that are missing here.
     case gap(HistoryGap)
@@ -23,20 +24,23 @@ public enum HistoryItem<Value: Sendable>: Sendable {
 
 /// A value of an element's history.
 public struct HistoryValue<Value: Sendable>: Sendable {
+    /// The value itself.
     public let value: Value
-    /// When it was measured; `nil` if the two clocks are not compared, or if the service's machine was started since and
-    /// did not know the time of day.
+    /// When it was measured; `nil` if the two clocks have not been compared, or if the service's machine was restarted
+    /// since and did not have the time of day.
     public let time: ReceivedTime?
-    /// Whether it was there when the history was asked for. Afterwards values come when they are sent.
+    /// Whether the service already had it when the history was requested. Other values arrive as they are sent.
     public let isPast: Bool
-    /// Where to go on later, behind this value.
+    /// The position after this value, from which a later request can continue.
     public let position: HistoryPosition
-    /// ``time`` as the service told it: microseconds of its machine's clock.
+    /// ``time`` as the service sent it: microseconds of its machine's clock.
     package let serviceTime: Int64?
 }
 
-/// The values of an element's history and those that follow, as an async sequence: see ``ElementalDevice/history(of:from:follows:)``.
+/// The values of an element's history and those that follow, as an async sequence: see
+/// ``ElementalDevice/history(of:from:follows:)``.
 public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
+    /// The error that an iteration throws.
     public typealias Failure = ElementalError
 
     let device: ElementalDevice
@@ -45,15 +49,17 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
     let follows: Bool
     let decode: @Sendable (UnsafeRawBufferPointer) -> Value?
 
+    /// Returns an iterator, which starts from the beginning of the sequence.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-    /// Asks for some values whenever the ones before are consumed, so a slow consumer makes the service wait.
+    /// Iterates over values and gaps. It requests some values whenever the ones before are consumed, so a slow consumer
+    /// makes the service wait.
     public struct Iterator: AsyncIteratorProtocol {
         private let history: HistoryValues
         private var start: HistoryStart?
         private var items: [HistoryItem<Value>] = []
         private var index = 0
-        /// Where the past ends: with what there was when the history was asked for first.
+        /// Where the past ends: the number after the last value that the service had at the first request.
         private var pastEnd: UInt64?
         private var isPast = true
         private var isOver = false
@@ -63,13 +69,14 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
             if case .position(let position) = history.beginning { start = .position(position) }
         }
 
-        /// The next value or gap; `nil` when all were delivered and none are to follow.
+        /// Returns the next value or gap; `nil` when all were delivered and no new ones are wanted.
         ///
-        /// - Throws: ``ElementalError`` as ``ElementalDevice/history(of:from:follows:)`` says.
+        /// - Throws: ``ElementalError`` as ``ElementalDevice/history(of:from:follows:)`` lists it.
         public mutating func next() async throws(ElementalError) -> HistoryItem<Value>? {
             try await next(isolation: nil)
         }
 
+        /// Returns the next value or gap, as ``next()`` does. It stays on the caller's actor.
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(ElementalError) -> HistoryItem<Value>? {
@@ -90,11 +97,12 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
 
         private mutating func take(_ answer: HistoryAnswer) {
             (items, index) = (answer.gap.map { [.gap($0)] } ?? [], 0)
-            // Numbers of a position that the service does not know are those of another history.
+            // The numbers of an unknown position are those of another history.
             if pastEnd == nil || answer.gap == Self.unknownGap { pastEnd = answer.next }
             let end = pastEnd ?? 0
             var position = HistoryPosition(life: answer.life, number: answer.first - 1, check: answer.check)
-            // By one reading of the clock: by several, a value could come before an earlier one.
+            // All with one reading of the clock: with several, a value could get an earlier time than the one before
+            // it.
             var times: [ReceivedTime?] = []
             _ = history.device.state.withLock { state in
                 answer.forEach { time, _ in
@@ -127,8 +135,8 @@ public struct HistoryValues<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension ElementalDevice {
-    /// The values of the element that the service keeps, in order, and those that follow, each once: over an element of UDP
-    /// too, and across the device's reconnections. What is missing comes as a gap.
+    /// Returns the values of the element that the service keeps, in order, and those that follow. Each is delivered
+    /// once, also if the element uses UDP, and across the device's reconnections. Missing values are reported as a gap.
     ///
     /// ```swift
     /// for try await item in device.history(of: Weather.temperature, from: .time(yesterday)) {
@@ -139,19 +147,20 @@ extension ElementalDevice {
     /// }
     /// ```
     /// - Parameters:
-    ///   - element: with a ``ElementDefinition/history`` at the service.
-    ///   - follows: whether new values follow when those of the past were delivered.
-    /// - Throws: while iterating, ``ElementalError`` with the code ``ElementalError/Code/notAllowed`` if the service keeps no
-    ///   history of the element or this client may not read it, ``ElementalError/Code/notConnected`` when the device has ended,
-    ///   ``ElementalError/Code/timedOut`` if the service has not said hello, or a time is asked for and the two clocks are not
-    ///   compared, ``ElementalError/Code/cancelled``.
+    ///   - element: an element that has a ``ElementDefinition/history`` at the service.
+    ///   - follows: whether new values follow after those of the past.
+    /// - Throws: while iterating, ``ElementalError`` with the code ``ElementalError/Code/notAllowed`` if the service
+    ///   keeps no history of the element, this client may not read it, or it has too many requests;
+    ///   ``ElementalError/Code/notConnected`` when the device has ended; ``ElementalError/Code/timedOut`` if the
+    ///   service has not sent a hello, or a time is requested and the two clocks have not been compared;
+    ///   ``ElementalError/Code/cancelled``.
     public func history<Value>(
         of element: Element<Value>, from beginning: HistoryBeginning, follows: Bool = true
     ) -> HistoryValues<Value> {
         HistoryValues(device: self, element: element, beginning: beginning, follows: follows) { Value(wireBytes: $0) }
     }
 
-    /// The same of an element known at run time.
+    /// Returns the values of an element that is only known at run time, as ``history(of:from:follows:)`` does.
     public func anyHistory(
         of element: ElementDefinition, from beginning: HistoryBeginning, follows: Bool = true
     ) -> HistoryValues<ElementValue> {
@@ -183,7 +192,7 @@ extension ElementalDevice {
             do throws(ElementalError) {
                 try await waitForHello(isCertain: again)
                 try await waitForClock()
-                // Another connection may be to a machine that was started anew.
+                // Computed for each connection: the service's machine may have been restarted.
                 let start = if let start { start } else { try await self.start(of: beginning) }
                 // The connection may have been lost since.
                 if again, hello == nil { continue }
@@ -197,7 +206,7 @@ extension ElementalDevice {
 
     /// A client that does not need the catalogue is ready before the service's hello.
     ///
-    /// - Parameter isCertain: whether the service has said hello before, so that it only takes long now.
+    /// - Parameter isCertain: whether the service has sent a hello before, so that another one is only late.
     private func waitForHello(isCertain: Bool) async throws(ElementalError) {
         while hello == nil {
             do throws(ElementalError) {
@@ -217,8 +226,8 @@ extension ElementalDevice {
         }
     }
 
-    /// Otherwise values come without their times. The first request for times may be queued behind one ping, and is queued before
-    /// a second one.
+    /// Without this, values arrive without their times. The first request for times may be queued after one ping, but
+    /// is queued before a second one.
     private func waitForClock() async throws(ElementalError) {
         var pingCount = 0
         while pingCount < 2, clock == nil, hello?.features.isSuperset(of: [.clock, .ping]) == true {

@@ -10,7 +10,7 @@ public struct DeviceStatistics: Sendable, Hashable {
     public package(set) var bytesReceived = 0
     /// Datagrams that the system did not accept for sending; the values in them are lost.
     public package(set) var datagramsDropped = 0
-    /// Reports that a datagram did not arrive, such as "port unreachable". Nobody vouches for them.
+    /// Reports that a datagram did not arrive, such as "port unreachable". They are not authenticated.
     public package(set) var datagramErrors = 0
     /// Datagrams received that the peer did not seal, or that were received before. They were skipped.
     public package(set) var datagramsForged = 0
@@ -26,7 +26,7 @@ public struct DeviceStatistics: Sendable, Hashable {
     /// Values outside the element's range, or of an element that does not accept values from that end or from a client
     /// of that role. They were skipped.
     public package(set) var messagesRejected = 0
-    /// Times of measurement before 1970 or after 2100. Their values were delivered without.
+    /// Times of measurement before 1970 or after 2100. Their values were delivered without a time.
     public package(set) var timesRejected = 0
     /// Values that an async stream dropped because its consumer was too slow. Those that ``StreamBuffering/newest(_:)``
     /// replaces are not counted.

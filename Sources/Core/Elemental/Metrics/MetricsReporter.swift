@@ -4,7 +4,7 @@ import Support
 
 protocol MetricsSource: AnyObject, Sendable {
     var isConnected: Bool { get }
-    /// What it has counted, and what it had counted at the call before.
+    /// Returns the counts now and those at the previous call.
     func takeMetrics() -> (now: MetricsSample, before: MetricsSample)
 }
 
@@ -19,7 +19,7 @@ final class MetricsReporter: Sendable {
 
     private struct State {
         var devices: [ObjectIdentifier: Entry] = [:]
-        /// What devices had counted that have ended since the last report.
+        /// The counts of devices that have ended since the last report.
         var ended: [MetricsAccount: MetricsReport] = [:]
         var isRunning = false
         var series: [MetricsAccount: MetricsSeries] = [:]
@@ -40,7 +40,8 @@ final class MetricsReporter: Sendable {
 
     static let shared = MetricsReporter()
     private static let interval: Duration = .seconds(1)
-    /// A counter goes on when the service is connected again.
+    /// How many accounts without a device are kept, so that their counters continue when the service is connected
+    /// again.
     static let maximumIdleCount = 256
 
     private let state = Locked(State())

@@ -5,10 +5,10 @@ import Support
 /// their names, so there could be any number of them.
 struct MetricsAccount: Sendable, Hashable {
     fileprivate let factory: any MetricsFactory
-    /// Tells backends apart.
+    /// Distinguishes backends.
     nonisolated(unsafe) private let identity: AnyObject
     /// The service's name, empty if the client connected by host and port; the name of the service's instance, or its
-    /// host and port; and the role. `instance` belongs to Prometheus.
+    /// host and port; and the role. None is called `instance`, a label that Prometheus itself sets.
     fileprivate let dimensions: [(String, String)]
 
     init(_ factory: any MetricsFactory, service: String, device: String, role: String) {
@@ -32,7 +32,7 @@ struct MetricsAccount: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { for (_, value) in dimensions { hasher.combine(value) } }
 }
 
-/// Only one task uses it at a time.
+/// The counters, the gauge and the timer of one account. Only one task uses them at a time.
 final class MetricsSeries: Sendable {
     /// In the order of ``MetricsSample/counts``.
     private let counters: [Counter]
