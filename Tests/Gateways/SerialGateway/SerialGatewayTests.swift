@@ -152,7 +152,7 @@ struct SerialGatewayTests {
             (LineEvent.ready("10.0.0.1:7"), "the line is 10.0.0.1:7"), (.opened, "the line is open"),
             (.lost(evil, retryIn: .seconds(2)), "the line is lost: \(shown); retrying in 2.0 seconds"),
             (.lost(evil, retryIn: nil), "the line is lost: \(shown)"),
-            (.refused(host: "10.0.0.2"), "10.0.0.2 wanted the line and did not get it"),
+            (.refused(host: "10.0.0.2"), "10.0.0.2 tried to take the line, which is in use"),
             (
                 .notListening("closed", retryIn: .seconds(2)),
                 "the line does not listen: closed; retrying in 2.0 seconds"
@@ -164,11 +164,11 @@ struct SerialGatewayTests {
         for (event, text) in [
             (SerialGatewayEvent.deviceAppeared(service), "appeared: oven/Kitchen"),
             (.deviceReturned(service), "returned: oven/Kitchen"),
-            (.restored(2), "2 values of clients are told again"),
-            (.deviceLost(service), "not heard any more: oven/Kitchen"), (.deviceGone(service), "gone: oven/Kitchen"),
+            (.restored(2), "2 values of clients are sent again"),
+            (.deviceLost(service), "lost: oven/Kitchen"), (.deviceGone(service), "gone: oven/Kitchen"),
             (
                 .deviceRejected(evil, retryIn: .seconds(2)),
-                "not published: \(shown); listened to again in 2.0 seconds"
+                "not published: \(shown); retrying in 2.0 seconds"
             ),
             (.problem(evil), shown),
         ] { #expect("\(event)" == text) }

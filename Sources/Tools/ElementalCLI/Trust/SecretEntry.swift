@@ -65,7 +65,7 @@ struct SecretEntry: Sendable {
     private static func invalid(_ request: PairingRequest) -> CommandFailure {
         let what =
             request.kind == .code
-            ? "enter the six digits of the code"
+            ? "a code has six digits"
             : "the service wants its long secret, 32 letters and digits, or its link"
         return CommandFailure("invalidText", "\(what); nothing was sent to \(request.service)")
     }

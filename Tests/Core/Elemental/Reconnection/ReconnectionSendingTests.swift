@@ -14,7 +14,7 @@ struct ReconnectionSendingTests {
             try await eventually { device.isReconnecting }
             let error = #expect(throws: ElementalError.self) { try device.send(1, to: Rover.number) }
             #expect(error?.code == .notConnected)
-            #expect(error?.message.contains("reconnecting") == true)
+            #expect(error?.message.contains("the device reconnects") == true)
             let late = await elementalError { try await device.sendWhenReady(Data(count: 100_000), to: Rover.picture) }
             #expect(late?.code == .notConnected)
             for value in UInt32(1)...5 { try device.send(value, to: Rover.level) }

@@ -94,7 +94,7 @@ struct ElementSpecTests {
             ("1:a:bool:writers root", "needs a role"), ("1:a:bool:writers Admin", "needs a role"),
             ("1:a:bool:writers admin:writers admin", "a second option of its kind"),
             ("1:a:float:...5", "lacks a number"),
-            ("1:a:uint8:0...256", "'256' is no uint8: give a whole number"),
+            ("1:a:uint8:0...256", "'256' is not a valid uint8: give a whole number"),
             ("1:a:float:0...inf", "not a finite number"), ("1:a:float:step", "lacks a number"),
             ("1:a:float:step 0", "the step is invalid; give a finite number above 0"),
             ("1:a:bool:0...1", "means nothing for type bool"), ("1:a:float2:step 1", "means nothing for type float2"),
@@ -109,7 +109,7 @@ struct ElementSpecTests {
             ("1:a:uint8:choices 255 a,b", "'b' (at character 25) has the number 256"),
             ("1:a:uint8:0...1:choices 0 a,2 b", "'b' is outside the range"), ("1:a:float:udp x", "is unknown"),
             ("1:a:uint8:choices off,on=5", "INITIAL: '5' is outside"),
-            ("1:a:uint8:choices off,on=up", "none of its choices"), ("1:a:float:0...1=2", "INITIAL: '2' is outside"),
+            ("1:a:uint8:choices off,on=up", "not one of its choices"), ("1:a:float:0...1=2", "INITIAL: '2' is outside"),
             ("1:a:float:wo=1", "write-only"), ("1:a", "TYPE is missing"),
         ])
     func mistakes(_ spec: String, _ message: String) {

@@ -132,7 +132,7 @@ struct SerialTests {
         (["--pty", "--baud", "1201"], "--baud takes"), (["--link", "/tmp/x"], "--link needs --pty"),
         (["--list", "--pty"], "--list takes no lines"), (["--dial", "127.0.0.1"], "has no port"),
         (["--pty", "--service", "no name"], "no name"), (["--pty", "--history", "memory"], "need --keep"),
-        (["--pty", "--keep", "soon"], "is no limit of a history"), (["--pty", "--keep", ""], "give a limit"),
+        (["--pty", "--keep", "soon"], "is not a limit of a history"), (["--pty", "--keep", ""], "give a limit"),
         (["--pty", "--keep", "1h 2h"], "a second option of its kind"),
     ])
     func mistakes(_ arguments: [String], _ advice: String) throws {

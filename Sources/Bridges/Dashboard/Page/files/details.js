@@ -40,7 +40,8 @@ export class Details {
 	}
 
 	tellQuality() {
-		if (!this.node.open) return;
+		// It is open before it is built.
+		if (!this.list || !this.node.open) return;
 		const { rtt, in: received, out: sent, lost } = (this.#isLive && this.service.quality) || {};
 		this.#tell("Round trip", typeof rtt === "number" ? `${fixed(rtt)} ms` : null);
 		this.#tell("Values received", received === undefined ? null : `${fixed(received)} a second`);
