@@ -32,7 +32,7 @@ public final class HubBridge: Sendable {
     private let echoes = EchoFilter()
     private let oversized: Locked<OversizedValues<Int8>>
     private let setsElements: Bool
-    /// The elements for which a refused call of the hub was reported.
+    /// The elements for which a refused call from the hub was reported.
     private let refused = Locked<Set<Int8>>([])
 
     /// Creates a bridge, which does nothing until ``run()``.

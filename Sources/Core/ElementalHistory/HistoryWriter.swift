@@ -32,7 +32,7 @@ final class HistoryWriter: Sendable {
     // Unchecked because only work on the thread touches it, one piece at a time.
     private final class OnThread: @unchecked Sendable {
         var folder: HistoryFolder
-        /// The lives that could not be begun yet.
+        /// The lives whose beginning could not be written yet.
         var lives: [HistoryBeginningLife] = []
         /// The number of the next value of each element.
         var next: [ServiceHistories.Key: UInt64] = [:]

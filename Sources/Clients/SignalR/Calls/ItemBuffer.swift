@@ -102,8 +102,8 @@ struct UndeliveredSize {
 
     /// - Parameters:
     ///   - overhead: bytes that a message takes besides its own.
-    ///   - piece: the number of the network read in which it ended. Only the first message of a read counts its memory,
-    ///     since messages are delivered in order.
+    ///   - piece: the number of the network read in which the message ended. Only the first message of a read counts
+    ///     the memory of that read, since messages are delivered in order.
     /// - Returns: the share to pass to ``remove(_:)`` when the message is delivered; `nil` if the limit is reached.
     mutating func add(_ bytes: ByteBuffer, overhead: Int, piece: UInt64) -> Share? {
         let memory = piece == lastPiece ? 0 : bytes.storageCapacity

@@ -42,7 +42,7 @@ extension Machine {
             next = following(position, until: line.upperBound)
         }
         while codes.last == Self.emptyCell { codes.removeLast() }
-        // The cursor stays after the text; the program moves it.
+        // Leaves the cursor behind the text. The program moves it.
         let end = min(cell.row * Self.columns + cell.column + codes.count, (line.upperBound + 1) * Self.columns - 1)
         moveCursor(end / Self.columns, end % Self.columns)
         return codes.map { ScreenCode(rawValue: $0).petscii } + [ControlCode.return.rawValue]

@@ -12,7 +12,7 @@ extension ElementalDevice {
     /// for several periods, they cause only one call. What a call sends is written when it returns. Like other handlers
     /// it must not block.
     ///
-    /// With ``Latency/lowest`` calls are some microseconds late, because the loop wakes up for them in time. Otherwise
+    /// With ``Latency/lowest`` calls are only some microseconds late, because the loop is awake when they are due. Otherwise
     /// a timer of the system wakes the loop, on Linux 50 to 100 µs later.
     ///
     /// - Parameters:

@@ -81,7 +81,7 @@ struct MetricsReport: Sendable {
     }
 }
 
-/// The counts of a device at one moment, or what several have counted since an earlier one.
+/// The counts of a device at one moment, or the sum of what several devices have counted since an earlier moment.
 package struct MetricsSample: Sendable {
     package var statistics: DeviceStatistics
     var reconnections = 0

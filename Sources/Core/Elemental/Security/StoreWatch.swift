@@ -24,8 +24,8 @@ final class StoreWatch<Contents: Sendable> {
 
     /// - Parameters:
     ///   - interval: the time between two reads of files whose changes are not reported, and before the first read.
-    ///   - directories: the directories of the files; `nil` if they are not known. May block.
-    ///   - read: makes a function that may block.
+    ///   - directories: returns the directories of the files, or `nil` if they are not known. It may block.
+    ///   - read: returns the function that reads the files. That function may block.
     init(
         on eventLoop: any EventLoop, interval: TimeAmount = .seconds(1),
         directories: @escaping @Sendable () -> [String]?,

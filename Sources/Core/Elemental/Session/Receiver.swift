@@ -177,10 +177,10 @@ final class Receiver {
             return reject(id, .notAChoice, for: owner)
         }
         counts.messagesReceived += 1
-        // Checked for every message: a handler of the previous one may have added or cancelled one.
-        // Both before the first call: a handler that is added during the call gets this value as the newest, and must
-        // not get it again. And before the value becomes the newest: a handler that was added earlier first gets the
-        // newest values received before it.
+        // Refreshes the handlers for every message, because a handler of the previous message may have added or cancelled
+        // one. Before the first handler is called: a handler that is added during the call gets this value as the newest,
+        // and must not get it again. And before the value becomes the newest: a handler that was added earlier first gets
+        // the newest values received before it.
         if own.isStale { refreshOwn() }
         if shared.isStale { shared.refresh(at: shared.table.version) }
         if isSpecial, rule.pointee.isTimed { noteTime(of: id) }

@@ -117,7 +117,7 @@ struct Heartbeat {
 
     /// Silence after which the peer is pinged.
     let interval: TimeAmount
-    /// Silence after which it is considered dead.
+    /// Silence after which the peer is considered dead.
     let patience: TimeAmount
     var lastHeard: NIODeadline
     private var lastPing: NIODeadline

@@ -19,8 +19,8 @@ extension BrowserMachine {
 
     /// The maximum number of open references, besides the one that browses.
     static let maximumReferenceCount = 6
-    /// The maximum number of open lookups that retry failed ones. Retries take seconds, as long as the service is
-    /// listed.
+    /// The maximum number of failed lookups that are retried at the same time. Each retry takes seconds, and lookups are
+    /// retried until the service is no longer listed.
     static let maximumRetryCount = 3
     /// Every subject without a place gets a turn within this time, or within ``shortestTurn`` times their number if
     /// that is longer.

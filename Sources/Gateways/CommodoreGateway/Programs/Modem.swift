@@ -143,7 +143,7 @@ final class Modem {
             if let url = configuration.hubs[text] {
                 HubRelaySession(url: url, modem: self)
             } else {
-                // The chat program has a fixed address: whatever it is, the gateway itself is its hub.
+                // The chat program has a fixed address of a hub. The gateway ignores the address and is the hub itself.
                 ChatSession(modem: self)
             }
         }

@@ -3,7 +3,7 @@ internal import ElementalFollowing
 internal import ElementalWire
 internal import Support
 
-/// A channel of a recording: an element of a service, with its definition at a time.
+/// A channel of a recording: an element of a service, with the definition that it had then.
 struct RecordedChannel {
     /// The service's name; `nil` if it was recorded by host and port, without a known name.
     var service: String?

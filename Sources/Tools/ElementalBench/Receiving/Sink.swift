@@ -4,8 +4,8 @@ import Synchronization
 
 /// Counts the numbered messages that come over one connection.
 ///
-/// Messages arrive on the connection's event loop, one at a time. An expected one, nearly always the case, takes neither
-/// the lock nor the clock: the expected number is atomic only so that a request for a report can read it.
+/// Messages arrive on the connection's event loop, one at a time. An expected one, nearly always the case, needs neither
+/// the lock nor a reading of the clock: the expected number is atomic only so that a request for a report can read it.
 final class Sink: Sendable {
     private struct State {
         var report: SinkReport

@@ -32,7 +32,7 @@ struct Reports: Sendable {
         while report.messages < Int(sent), !progress.hasStopped(at: report.messages) {
             await Delay.wait(.milliseconds(20))
             let next = try await ask(run)
-            // A report without news would only add the CPU time of requesting it.
+            // If no message has arrived since, a newer report would only add the CPU time of requesting it.
             if next.messages > report.messages { report = next }
         }
         return (report, processorTime)

@@ -125,7 +125,7 @@ struct ScriptedElement: Sendable {
 
     /// Writes the element's value to a command, and then each value that a client sets.
     ///
-    /// - Returns: a value that may have been written in part, so that the command has to be started again.
+    /// - Returns: the value that could not be written completely, if there is one. The command has to be started again.
     private func feed(_ process: CommandProcess) async -> PendingValues.Offer? {
         if let value = service.value(of: element), await !process.write(line(value), within: Self.timeout) {
             return nil
